@@ -93,7 +93,7 @@ func total(sizes map[string]int64) (sum int64) {
 	return sum
 }
 
-// sizes are the sizes of the parts of an image in a folder; missing parts are left out.
+// sizes reads the sizes of the parts of an image in a folder; missing parts are left out.
 func (a *Agent) sizes(folder string) (map[string]int64, error) {
 	found := map[string]int64{}
 	for _, name := range imageParts {

@@ -40,7 +40,7 @@ func (a *Agent) checkMedia(ctx context.Context, t *task) error {
 	return nil
 }
 
-// medium is the device of the medium, when one is mounted.
+// medium finds the device of the medium, when one is mounted.
 func (a *Agent) medium(ctx context.Context) (device string, mounted bool) {
 	if _, err := os.Stat(a.host.Root.Path(mediaMount)); err != nil {
 		return "", false

@@ -40,8 +40,8 @@ func (n nic) has(address netip.Addr) bool {
 	return slices.ContainsFunc(n.Addresses, func(p netip.Prefix) bool { return p.Addr() == address })
 }
 
-// sourceFor is the address of the interface in the network of a remote address; false
-// when that is not on the link.
+// sourceFor returns the address of the interface in the network of a remote address; false when
+// that is not on the link.
 func (n nic) sourceFor(remote netip.Addr) (netip.Addr, bool) {
 	for _, prefix := range n.Addresses {
 		if prefix.Masked().Contains(remote) && prefix.Addr() != remote {

@@ -27,7 +27,7 @@ func newPauses() *pauses {
 	}
 }
 
-// next is how long to wait after err, at least as long as the service asked for.
+// next returns how long to wait after err, at least as long as the service asked for.
 func (p *pauses) next(err error) time.Duration {
 	kind := p.refused
 	if err == nil || client.Passing(err) {

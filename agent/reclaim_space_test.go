@@ -24,7 +24,7 @@ type bootPartition struct {
 	folder       string
 }
 
-// free is the size without the files and the older system.
+// free returns the size without the files and the older system.
 func (b *bootPartition) free(string) (int64, error) {
 	left := b.size - b.system
 	err := filepath.Walk(b.folder, func(_ string, info os.FileInfo, err error) error {

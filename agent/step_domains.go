@@ -64,7 +64,7 @@ func addAddress(entry *resolution, address netip.Addr) {
 	entry.Ipv6Addresses = append(entry.Ipv6Addresses, address.WithZone("").String())
 }
 
-// canonical is the name that a name is another one of.
+// canonical returns the name that a name is an alias of.
 func (a *Agent) canonical(ctx context.Context, name string) []string {
 	cname, err := a.host.Resolver.LookupCNAME(ctx, name)
 	if err != nil || strings.EqualFold(strings.TrimSuffix(cname, "."), strings.TrimSuffix(name, ".")) {

@@ -35,8 +35,8 @@ func (a *Agent) controllerWait(ctx context.Context, req *wire.InstallCmdRequest)
 	return nothing{}, a.installer.WaitController(ctx, req)
 }
 
-// prepareReboot is the part of the step reboot before its reply, reboot the one after it:
-// the service must know before the host is gone.
+// prepareReboot does the part of the step reboot before its reply, reboot the part after it: the
+// service must know before the host is gone.
 func (a *Agent) prepareReboot(ctx context.Context, req *wire.InstallCmdRequest) (nothing, error) {
 	return nothing{}, a.installer.PrepareReboot(ctx, req)
 }

@@ -130,8 +130,8 @@ func (a *Agent) download(ctx context.Context, url, to string) error {
 	return writePart(response.Body, to)
 }
 
-// acceptReclaim is the part of the step reboot-for-reclaim before its reply, reclaim the
-// one after it: the service must know before the host is gone.
+// acceptReclaim does the part of the step reboot-for-reclaim before its reply, reclaim the part
+// after it: the service must know before the host is gone.
 func (a *Agent) acceptReclaim(context.Context, *wire.RebootForReclaimRequest) (nothing, error) {
 	if _, err := os.Stat(a.host.Root.Path(discoveryEntry)); err != nil {
 		return nothing{}, fmt.Errorf("look for the discovery image: %w", err)

@@ -20,7 +20,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// attempts are the programs that were begun and have not registered.
+// attempts lists the programs that were begun and have not registered.
 func attempts(t *testing.T, h *host) []string {
 	t.Helper()
 	found, err := filepath.Glob(h.root.Path("/run/slipway-agent/boot-1/tried-*"))

@@ -52,7 +52,7 @@ func (o oc) Run(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 	return hostexec.Result{}, fmt.Errorf("unknown command %q", c.Args)
 }
 
-// late is a file of late manifests.
+// late makes a file of late manifests.
 func late(t *testing.T, manifests ...string) string {
 	t.Helper()
 	var list []map[string]string
@@ -64,7 +64,7 @@ func late(t *testing.T, manifests ...string) string {
 	return string(out)
 }
 
-// bareMetal is a service with a cluster on bare metal.
+// bareMetal makes a service with a cluster on bare metal.
 func bareMetal(t *testing.T, hosts ...wire.Host) *service {
 	t.Helper()
 	s := newService(t, hosts...)

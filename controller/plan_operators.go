@@ -43,7 +43,7 @@ func builtinsAvailable(s State) bool {
 	})
 }
 
-// unsettled are the OLM operators the service knows to be neither available nor failed.
+// unsettled lists the OLM operators the service knows to be neither available nor failed.
 func unsettled(s State) []wire.MonitoredOperator {
 	var waiting []wire.MonitoredOperator
 	for _, o := range s.Monitored {

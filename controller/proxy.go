@@ -48,7 +48,7 @@ func NewProxy(kube *rest.Config, now func() time.Time) (*Proxy, error) {
 	return &Proxy{objects: objects, now: now, to: httpproxy.FromEnvironment().ProxyFunc()}, nil
 }
 
-// For is the proxy of a request, for http.Transport.
+// For returns the proxy of a request, for http.Transport.
 func (p *Proxy) For(r *http.Request) (*url.URL, error) {
 	to, fresh := p.current()
 	if !fresh {

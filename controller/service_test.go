@@ -233,7 +233,7 @@ func (s *service) since() {
 	s.cluster.StatusUpdatedAt = wire.DateTime(time.Unix(s.changes, 0))
 }
 
-// newService is a service with one cluster whose hosts have all just rebooted.
+// newService makes a service with one cluster whose hosts have all just rebooted.
 func newService(t *testing.T, hosts ...wire.Host) *service {
 	t.Helper()
 	s := &service{t: t, needed: len(hosts), stages: map[uuid.UUID][]wire.HostStage{}}
@@ -246,7 +246,7 @@ func newService(t *testing.T, hosts ...wire.Host) *service {
 	return s
 }
 
-// host is one that has just rebooted from its disk.
+// host makes a host that has just rebooted from its disk.
 func host(t *testing.T, name string, addresses ...string) wire.Host {
 	t.Helper()
 	inventory, err := json.Marshal(wire.Inventory{

@@ -27,7 +27,7 @@ import (
 
 const machineAPI = "openshift-machine-api"
 
-// bareMetalHost is one as openshift-install makes it (pkg/asset/machines/baremetal/hosts.go) and the service describes it.
+// bareMetalHost makes one as openshift-install does (pkg/asset/machines/baremetal/hosts.go), as the service describes it.
 func bareMetalHost(name, consumer string) map[string]any {
 	annotations := map[string]any{
 		"baremetalhost.metal3.io/status": `{"hardware":{"hostname":"` + name + `","nics":[{"ip":"192.168.1.10"}]},"poweredOn":true}`,
@@ -232,7 +232,7 @@ func (b *bench) requireEverything(s *service, fetching *wire.Host) {
 	require.Contains(t, reboots[0].Props, `"reboots":2`)
 }
 
-// named are the events of a name.
+// named lists the events of a name.
 func (s *service) named(name string) []wire.Event {
 	return slices.DeleteFunc(slices.Clone(s.events), func(e wire.Event) bool { return e.Name != name })
 }

@@ -85,7 +85,7 @@ func sysOwner(info fs.FileInfo) (owner, bool) {
 	return owner{int(stat.Uid), int(stat.Gid)}, true
 }
 
-// number is an id given as such or by name; -1 leaves it as it is.
+// number returns an id given as such or by name; -1 leaves it as it is.
 func (i *Installer) number(id *int, name *string, file string) (int, error) {
 	switch {
 	case id != nil:

@@ -14,7 +14,7 @@ import (
 // code is boot code of an image.
 const code = "\xeb\x63\x90 of the image"
 
-// protective is the boot sector of a GPT disk, with some boot code.
+// protective makes the boot sector of a GPT disk, with some boot code.
 func protective(code string) string {
 	sector := make([]byte, 512)
 	copy(sector, code)

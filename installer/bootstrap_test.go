@@ -42,7 +42,7 @@ func bootstrapIgnition() string {
 		{"name":"bad.service","mask":true}]}}`
 }
 
-// services are the commands of a host on which everything works.
+// services answers the commands of a host on which everything works.
 func services(h *host, t *testing.T) {
 	t.Helper()
 	h.On("systemctl", hostexectest.Prints(""))

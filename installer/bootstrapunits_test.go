@@ -15,7 +15,7 @@ import (
 // systemd are the units of a host: "ActiveState Result" by name. Others are not loaded.
 type systemd map[string]string
 
-// show is systemctl show: a block a unit, in its own order of properties (systemctl(1)).
+// show acts as systemctl show: a block a unit, in its own order of properties (systemctl(1)).
 func (s systemd) show(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 	var blocks []string
 	for _, unit := range c.Args[2:] {

@@ -111,7 +111,7 @@ func (i *Installer) format(ctx context.Context, disks []string, report *CleanRep
 	}
 }
 
-// blocks are a disk and what is stacked on it.
+// blocks reads a disk and what is stacked on it.
 func (i *Installer) blocks(ctx context.Context, disk string) (Block, error) {
 	text, err := i.look(ctx, "lsblk", "--json", "--paths", "--output", "NAME,KNAME,TYPE,MOUNTPOINT", disk)
 	if err != nil {
@@ -120,7 +120,7 @@ func (i *Installer) blocks(ctx context.Context, disk string) (Block, error) {
 	return ParseBlocks(text)
 }
 
-// volumes are the physical volumes of the host.
+// volumes lists the physical volumes of the host.
 func (i *Installer) volumes(ctx context.Context) ([]PhysicalVolume, error) {
 	text, err := i.look(ctx, "pvs", "--reportformat", "json", "--options", "pv_name,vg_name,vg_uuid")
 	if err != nil {

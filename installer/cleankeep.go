@@ -58,7 +58,7 @@ func (i *Installer) same(a, b string) bool {
 	return a == b || i.followed(a) == i.followed(b)
 }
 
-// followed is a path with its links followed, or the path itself when it leads nowhere.
+// followed returns a path with its links followed, or the path itself when it leads nowhere.
 func (i *Installer) followed(path string) string {
 	real, err := filepath.EvalSymlinks(i.Root.Path(path))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"slipway/internal/model"
 )
 
-// arbiters is how many arbiters the cluster has besides this host; unknown until the service listed the hosts.
+// arbiters counts the arbiters of the cluster besides this host; unknown until the service listed the hosts.
 func (o *others) arbiters(ctx context.Context) (count int, known bool) {
 	if !o.listed {
 		o.load(ctx)

@@ -24,7 +24,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// job is the Job a bootstrap host adds to the manifests.
+// job returns the Job a bootstrap host adds to the manifests.
 func job(t *testing.T, req *wire.BootstrapRequest, changes ...func(*installer.Options)) corev1.PodSpec {
 	t.Helper()
 	s, h := newService(t), newHost(t, nil)

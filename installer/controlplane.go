@@ -24,9 +24,8 @@ type ControlPlaneReport struct {
 	Ready []string `json:"ready"` // node names
 }
 
-// nodesNeeded is how many other nodes of the control plane, arbiters included, must be ready before the bootstrap
-// host may leave: all others, two at most. How many arbiters there are only the service knows; until it answers
-// there might be one.
+// nodesNeeded returns how many other nodes of the control plane, arbiters included, must be ready before the bootstrap host may leave:
+// all others, two at most. How many arbiters there are only the service knows; until it answers there might be one.
 func (i *Installer) nodesNeeded(ctx context.Context, o *others) int {
 	masters := o.req.ControlPlaneCount - 1
 	if masters >= enoughMasters {

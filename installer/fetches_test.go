@@ -41,7 +41,7 @@ func serverSaid(t *testing.T, file, wants, address string) string {
 	return strings.Join(lines, "")
 }
 
-// container is how the kubelet's container engine keeps a line.
+// container returns a line as the kubelet's container engine keeps it.
 func container(log string) string {
 	var out strings.Builder
 	for line := range strings.Lines(log) {

@@ -29,7 +29,7 @@ type IgnitionReport struct {
 	Size   int    `json:"size"`   // bytes
 }
 
-// ignitionPath is where the host's Ignition waits for the image: /opt/install-dir/master-<id>.ign.
+// ignitionPath returns where the host's Ignition waits for the image: /opt/install-dir/master-<id>.ign.
 func ignitionPath(req *wire.InstallCmdRequest) string {
 	return path.Join(installDir, fmt.Sprintf("%s-%s.ign", finalRole(req), req.HostID))
 }

@@ -87,7 +87,7 @@ func withoutUsers(t *testing.T, config []byte) []byte {
 	return out
 }
 
-// seeded is a tree with nodes that configs meet.
+// seeded makes a tree with nodes that configs meet.
 func seeded(t *testing.T) hostexec.Root {
 	t.Helper()
 	root := tree(t, true)

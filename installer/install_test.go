@@ -15,7 +15,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// working are the commands of a host on which an installation succeeds.
+// working answers the commands of a host on which an installation succeeds.
 func working(t *testing.T, h *host) {
 	t.Helper()
 	services(h, t)

@@ -25,8 +25,8 @@ const (
 	master2Fetched = `I0101 api.go:109] Pool master requested by address:"192.0.2.12:40520" User-Agent:"Ignition/2.19.0"` + "\n"
 )
 
-// rebootingMasters are two masters of which one fetched its Ignition, and an API that does
-// not answer.
+// rebootingMasters makes two masters of which one fetched its Ignition, and an API that does not
+// answer.
 func rebootingMasters(t *testing.T) (*service, *host, *kube) {
 	t.Helper()
 	s := newService(t)

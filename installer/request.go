@@ -22,7 +22,7 @@ func bootstrapHost(req *wire.InstallCmdRequest) bool {
 	return string(req.Role) == string(model.RoleBootstrap) || singleNode(req)
 }
 
-// finalRole is the host's role in its cluster: a bootstrap host becomes a master.
+// finalRole returns the host's role in its cluster: a bootstrap host becomes a master.
 func finalRole(req *wire.InstallCmdRequest) model.Role {
 	if bootstrapHost(req) {
 		return model.RoleMaster
@@ -45,7 +45,7 @@ func (i *Installer) CheckRequest(req *wire.InstallCmdRequest) error {
 	return err
 }
 
-// awaitDevices is CheckRequest after the disks were cleaned: udev removes the links of a device for a moment when it changes.
+// awaitDevices repeats CheckRequest after the disks were cleaned: udev removes the links of a device for a moment when it changes.
 func (i *Installer) awaitDevices(ctx context.Context, req *wire.InstallCmdRequest) error {
 	var final error
 	err := i.until(ctx, lateDevice, func() error {
@@ -59,7 +59,7 @@ func (i *Installer) awaitDevices(ctx context.Context, req *wire.InstallCmdReques
 	return errors.Join(final, err)
 }
 
-// installerArgs are the arguments a user gave to coreos-installer: a JSON list of strings.
+// installerArgs reads the arguments a user gave to coreos-installer: a JSON list of strings.
 func installerArgs(req *wire.InstallCmdRequest) ([]string, error) {
 	if req.InstallerArgs == "" {
 		return nil, nil

@@ -18,7 +18,7 @@ const (
 
 var nameServer = regexp.MustCompile(`(?m)^\s*nameserver\s+\S`)
 
-// resolver is the resolv.conf of the host; empty when it names no working server.
+// resolver reads the resolv.conf of the host; empty when it names no working server.
 func (i *Installer) resolver() []byte {
 	content, err := os.ReadFile(i.Root.Path(resolvConf)) // a dangling link is no file
 	if err != nil || !nameServer.Match(content) {

@@ -28,7 +28,7 @@ func readBoot(_ context.Context, m Machine, into *wire.Inventory) {
 	into.Boot = boot
 }
 
-// secureBoot is not supported without the variable: on BIOS and on machines without keys.
+// secureBoot reads the state of Secure Boot: not supported without the variable: on BIOS and on machines without keys.
 func (m Machine) secureBoot() wire.SecureBootState {
 	content, err := os.ReadFile(m.Root.Path(secureBoot))
 	switch {

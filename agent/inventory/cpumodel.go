@@ -26,7 +26,7 @@ func cpuModel(first map[string]string) string {
 	return machineType(first["processor 0"])
 }
 
-// machineType is the model of a mainframe: "version = FF, identification = 1, machine = 8561".
+// machineType returns the model of a mainframe: "version = FF, identification = 1, machine = 8561".
 func machineType(facts string) string {
 	for fact := range strings.SplitSeq(facts, ",") {
 		if key, value, _ := strings.Cut(fact, "="); strings.TrimSpace(key) == "machine" {

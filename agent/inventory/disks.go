@@ -70,7 +70,7 @@ func (m Machine) disk(found *block.Disk) wire.Disk {
 	return disk
 }
 
-// size is 0 for a number that is no size of a disk.
+// size converts the size of a disk; 0 for a number that is no size of a disk.
 func size(bytes uint64) int {
 	if bytes > math.MaxInt64 {
 		return 0
@@ -78,7 +78,7 @@ func size(bytes uint64) int {
 	return int(bytes)
 }
 
-// devicePath is the node of a device. Device mapper devices go by it too, /dev/dm-0: the
+// devicePath returns the node of a device. Device mapper devices go by it too, /dev/dm-0: the
 // service distinguishes them by it (docs/reference/agent-protocol.md, "Device mapper paths").
 func devicePath(name string) string { return "/dev/" + strings.ReplaceAll(name, "!", "/") }
 

@@ -70,8 +70,8 @@ func (m Machine) dasdType(name string) wire.DriveType {
 	return kind
 }
 
-// deviceFolder is where the kernel hangs the device of a disk, below the root: the root's
-// own path may hold any word.
+// deviceFolder returns the folder where the kernel hangs the device of a disk, below the root: the
+// root's own path may hold any word.
 func (m Machine) deviceFolder(name string) string {
 	place, err := filepath.EvalSymlinks(m.Root.Path("/sys/block/" + name + "/device"))
 	if err != nil {

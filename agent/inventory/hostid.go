@@ -32,7 +32,7 @@ func HostID(m Machine) (uuid.UUID, error) {
 	return uuid.Nil, ErrNoIdentity
 }
 
-// digest is the MD5 of a text in the form of a UUID, its version bits left as they fall.
+// digest computes the MD5 of a text in the form of a UUID, its version bits left as they fall.
 func digest(text string) uuid.UUID { return md5.Sum([]byte(text)) } //nolint:gosec // as above
 
 // lowestMAC prefers hardware: virtual interfaces get another address at each boot.

@@ -43,7 +43,7 @@ func readInterfaces(_ context.Context, m Machine, into *wire.Inventory) {
 	m.nameByBIOS(into.Interfaces, into.SystemVendor.Virtual)
 }
 
-// kind is physical for whatever has a device behind it, else what rtnetlink calls it.
+// kind returns physical for an interface with a device behind it, else its type in rtnetlink.
 func (m Machine) kind(link Link) string {
 	if m.exists("/sys/class/net/" + link.Name + "/device") {
 		return typePhysical

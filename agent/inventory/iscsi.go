@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// iscsiAddress is the host's own address of the session that carries a disk. The device
-// hangs at .../host2/session1/target2:0:0/2:0:0:0; the software initiator shows the
-// address at the SCSI host, adapters that are initiators themselves at the connection.
+// iscsiAddress finds the host's own address of the session that carries a disk. The device hangs at
+// .../host2/session1/target2:0:0/2:0:0:0; the software initiator shows the address at the SCSI
+// host, adapters that are initiators themselves at the connection.
 func (m Machine) iscsiAddress(name string) string {
 	host, rest, found := strings.Cut(m.deviceFolder(name), "/session")
 	if !found {
@@ -31,7 +31,7 @@ func (m Machine) iscsiAddress(name string) string {
 	return ""
 }
 
-// bootableOverISCSI are the reasons why a host cannot be installed on an iSCSI disk or cannot boot from it afterwards: the disk and its
+// bootableOverISCSI lists the reasons why a host cannot be installed on an iSCSI disk or cannot boot from it afterwards: the disk and its
 // session are up, and the firmware logs in to its target before the system starts.
 func (m Machine) bootableOverISCSI(name string) []string {
 	var reasons []string
@@ -56,7 +56,7 @@ func (m Machine) bootableOverISCSI(name string) []string {
 	return reasons
 }
 
-// bootTargets are the names of the targets that the firmware boots from; found says whether it has a table. The machine's own is ibft;
+// bootTargets lists the names of the targets that the firmware boots from; found says whether it has a table. The machine's own is ibft;
 // an adapter with a SCSI host number has its table in iscsi_boot with this number (drivers/scsi/iscsi_boot_sysfs.c).
 func (m Machine) bootTargets(host string) (names []string, found bool) {
 	for _, table := range []string{"/sys/firmware/ibft", "/sys/firmware/iscsi_boot" + host} {
@@ -70,7 +70,7 @@ func (m Machine) bootTargets(host string) (names []string, found bool) {
 	return names, found
 }
 
-// unusablePaths is the reason against a multipath device of which no path can be booted: one path over another transport, or one
+// unusablePaths returns the reason against a multipath device of which no path can be booted: one path over another transport, or one
 // that can be booted, is enough.
 func (m Machine) unusablePaths(name string) []string {
 	paths := m.list("/sys/block/" + name + "/slaves")

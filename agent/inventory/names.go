@@ -4,7 +4,7 @@ import "strings"
 
 const byPath = "/dev/disk/by-path/"
 
-// aliases are the links in a folder of /dev/disk by the device they lead to.
+// aliases maps devices to the links in a folder of /dev/disk that lead to them.
 func (m Machine) aliases(folder string) map[string][]string {
 	all := map[string][]string{}
 	for _, name := range m.list(folder) {
@@ -15,8 +15,8 @@ func (m Machine) aliases(folder string) map[string][]string {
 	return all
 }
 
-// deviceOf is the name the kernel has for what a link below /dev leads to: ../../sda is
-// sda, ../../cciss/c0d0 is cciss!c0d0. Empty when it is no link.
+// deviceOf returns the name the kernel has for what a link below /dev leads to: ../../sda is sda,
+// ../../cciss/c0d0 is cciss!c0d0. Empty when it is no link.
 func (m Machine) deviceOf(path string) string {
 	target := m.link(path)
 	for strings.HasPrefix(target, "../") {
@@ -25,10 +25,10 @@ func (m Machine) deviceOf(path string) string {
 	return kernelName(strings.TrimPrefix(target, "/dev/"))
 }
 
-// kernelName is the name in /sys/block of a name below /dev.
+// kernelName returns the name in /sys/block of a name below /dev.
 func kernelName(name string) string { return strings.ReplaceAll(name, "/", "!") }
 
-// preferredID is the most lasting of the names of a disk: its world wide name.
+// preferredID returns the most lasting of the names of a disk: its world wide name.
 func preferredID(names []string) string {
 	for _, prefix := range []string{"wwn-", "nvme-eui.", "dm-uuid-mpath-", "scsi-"} {
 		for _, name := range names {
@@ -40,8 +40,8 @@ func preferredID(names []string) string {
 	return first(names)
 }
 
-// preferredPath is the link that udev itself names the place of a disk by, where it leads
-// to this disk: an optical drive and a disk of an old controller may share a place.
+// preferredPath returns the link that udev itself names the place of a disk by, where it leads to
+// this disk: an optical drive and a disk of an old controller may share a place.
 func preferredPath(links []string, busPath string) string {
 	for _, link := range links {
 		if link == byPath+busPath {
@@ -51,7 +51,7 @@ func preferredPath(links []string, busPath string) string {
 	return first(links)
 }
 
-// first is the first text that says something.
+// first returns the first text that says something.
 func first(texts []string) string {
 	for _, text := range texts {
 		if text != "" {

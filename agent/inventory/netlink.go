@@ -45,7 +45,7 @@ func (Netlink) Links() ([]Link, error) {
 	return links, nil
 }
 
-// sharedAddresses are the indexes of bonds and teams, whose address their ports have, too.
+// sharedAddresses lists the indexes of bonds and teams, whose address their ports have, too.
 func sharedAddresses(links []netlink.Link) map[int]bool {
 	shared := map[int]bool{}
 	for _, l := range links {
@@ -123,7 +123,7 @@ func leading(route Route) []Route {
 	return []Route{route}
 }
 
-// gateway is the next hop, which for IPv4 may be a router of IPv6 (RFC 5549).
+// gateway returns the next hop, which for IPv4 may be a router of IPv6 (RFC 5549).
 func gateway(hop net.IP, via netlink.Destination) netip.Addr {
 	if other, is := via.(*netlink.Via); is && len(hop) == 0 {
 		hop = other.Addr

@@ -74,7 +74,7 @@ func (j *Journal) forget() {
 	j.order = kept
 }
 
-// lines are the records that make the entry again.
+// lines returns the records that make the entry again.
 func (e *Entry) lines() []line {
 	begun := line{
 		ID: e.Step.StepID, State: Started, At: e.At, Type: e.Step.StepType, Args: e.Step.Args, Fence: e.Step.Fence, Changes: e.Changes,

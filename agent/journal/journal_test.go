@@ -133,7 +133,7 @@ func TestJournalSurvivesATornWrite(t *testing.T) {
 	}
 }
 
-// countWhole is how many steps began in whole lines.
+// countWhole counts the steps that began in whole lines.
 func countWhole(content []byte) int {
 	end := strings.LastIndexByte(string(content), '\n') + 1
 	return strings.Count(string(content[:end]), `"state":"started"`)

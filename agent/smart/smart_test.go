@@ -62,7 +62,7 @@ var (
 	isSCSI = "00 00 06 12 8b 00 10 02" + hex.EncodeToString([]byte("SEAGATE ST600MM0099 "))
 )
 
-// returned is sense data with the descriptor ATA Status Return.
+// returned returns sense data with the descriptor ATA Status Return.
 func returned(count, lbaMiddle, lbaHigh, status string) string {
 	return ":72 01 00 1d 00 00 00 0e 09 0c 00 00 00" + count + "00 00 00" + lbaMiddle + "00" + lbaHigh + "00" + status
 }

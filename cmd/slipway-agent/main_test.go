@@ -72,7 +72,7 @@ func newService(t *testing.T) *service {
 	return s
 }
 
-// machine is a root with what the agent looks at, and a coreos-installer that never ends.
+// machine makes a root with what the agent looks at, and a coreos-installer that never ends.
 func machine(t *testing.T) (root, commands string) {
 	t.Helper()
 	root, commands = t.TempDir(), t.TempDir()
@@ -125,7 +125,7 @@ func TestKilledAgentLosesNothing(t *testing.T) {
 	require.NoError(t, second.Wait())
 }
 
-// awaitWriter is the process id of the coreos-installer that runs.
+// awaitWriter waits for the process id of the coreos-installer that runs.
 func awaitWriter(t *testing.T, root string) int {
 	t.Helper()
 	var pid int

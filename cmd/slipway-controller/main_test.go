@@ -70,7 +70,7 @@ func kubeconfig(t *testing.T) string {
 		"contexts":[{"name":"admin","context":{"cluster":"sno","user":"admin"}}]}`)
 }
 
-// command is the controller with flags, on a host without a cluster of its own.
+// command returns the controller with flags, on a host without a cluster of its own.
 func command(flags ...string) *exec.Cmd {
 	c := exec.Command(os.Args[0], flags...)
 	for _, variable := range os.Environ() {
@@ -82,7 +82,7 @@ func command(flags ...string) *exec.Cmd {
 	return c
 }
 
-// deployed is the controller as a deployment starts it: with variables.
+// deployed returns the controller as a deployment starts it: with variables.
 func deployed(t *testing.T, s *service, flags ...string) *exec.Cmd {
 	t.Helper()
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})

@@ -33,7 +33,7 @@ func keyPair(t *testing.T) (private, public string) {
 		string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: open}))
 }
 
-// ran is a command that ended, with what it printed.
+// ran runs a command to its end, and returns what it printed.
 func ran(t *testing.T, env []string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], args...)

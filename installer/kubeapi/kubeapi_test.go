@@ -38,7 +38,7 @@ const nodes = `{"items":[
 	{"metadata":{"name":"arbiter","labels":{"node-role.kubernetes.io/arbiter":""}}},
 	{"metadata":{"name":"worker-1","labels":{"node-role.kubernetes.io/worker":""}},"status":{"conditions":[{"type":"Ready","status":"True"}]}}]}`
 
-// server is an API that lets only clients with a certificate or the token in.
+// server starts an API that lets only clients with a certificate or the token in.
 func server(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()

@@ -86,7 +86,7 @@ func (f fileFlag) write(t *Terminal, what string, content []byte) error {
 	})
 }
 
-// stream is write for content that is too big to hold in memory. A file appears whole or not at all.
+// stream works as write, for content that is too big to hold in memory. A file appears whole or not at all.
 func (f fileFlag) stream(t *Terminal, what string, download func(to io.Writer) error) error {
 	if f.File == "" {
 		return download(t.Out)
@@ -215,7 +215,7 @@ func (s scope) host(ctx context.Context, c *client.Client, name string) (*wire.H
 // errNoHost means that no host of the scope has a name; one may still get it, when its agent reports it.
 var errNoHost = errors.New("there is no host")
 
-// ambiguous is the error for a name that matches none or several.
+// ambiguous returns the error for a name that matches none or several.
 func ambiguous(kind, name string, ids []string) error {
 	if len(ids) == 0 {
 		return &Failure{model.NotFoundf("there is no %s %s", kind, name), exitNotFound}

@@ -51,7 +51,7 @@ type networkFlags struct {
 	NoProxy               *string                                `name:"no-proxy" help:"Domains, addresses and networks that are reached without a proxy, separated by commas."`
 }
 
-// params are the fields of the API that the flags set.
+// params returns the fields of the API that the flags set.
 func (f *clusterFlags) params() (wire.V2ClusterUpdateParams, error) {
 	p := wire.V2ClusterUpdateParams{
 		BaseDNSDomain: f.BaseDomain, PullSecret: content(f.PullSecret), SSHPublicKey: content(f.SSHKey), AdditionalNtpSource: f.NTP,
@@ -162,7 +162,7 @@ func each[T any](values []string, one func(string) T) *[]T {
 	return &list
 }
 
-// content is the text of a file that a flag named, nil when it named none.
+// content returns the text of a file that a flag named, nil when it named none.
 func content(file []byte) *string {
 	if file == nil {
 		return nil

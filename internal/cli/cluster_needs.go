@@ -118,7 +118,7 @@ func (k *clusterOperators) Run(ctx context.Context, at *ClusterCommands, t *Term
 	return nil
 }
 
-// origin is the reason why a cluster has an operator.
+// origin returns the reason why a cluster has an operator.
 func origin(o wire.MonitoredOperator) string {
 	switch {
 	case o.OperatorType == wire.Builtin:

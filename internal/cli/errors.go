@@ -32,7 +32,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 // ExitCode implements kong.ExitCoder.
 func (f *Failure) ExitCode() int { return f.Code }
 
-// ExitCode is the exit code of the process for what a command returned.
+// ExitCode returns the exit code of the process for what a command returned.
 func ExitCode(err error) int {
 	var usage *kong.ParseError
 	var coder interface{ ExitCode() int }

@@ -52,7 +52,7 @@ func (k *hostSet) Run(ctx context.Context, at *HostCommands, t *Terminal) error 
 		})
 }
 
-// changes are the operations that the flags ask for.
+// changes lists the operations that the flags ask for.
 func (k *hostSet) changes() []hostAction {
 	var all []hostAction
 	if params := k.params(); params != (wire.HostUpdateParams{}) {
@@ -85,7 +85,7 @@ func (k *hostSet) changes() []hostAction {
 	return all
 }
 
-// params are the fields of the API that the flags set.
+// params returns the fields of the API that the flags set.
 func (k *hostSet) params() wire.HostUpdateParams {
 	p := wire.HostUpdateParams{
 		HostRole:              k.Role,

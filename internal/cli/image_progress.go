@@ -28,7 +28,7 @@ func (p *progress) out() io.Writer {
 	return p.terminal.Err
 }
 
-// begin is called when bytes begin to come, from one on.
+// begin notes that bytes begin to come, from one on.
 func (p *progress) begin(from, size int64) {
 	p.at, p.size, p.printed, p.screen = from, size, tenths(from, size), nil
 	if from > 0 {
@@ -69,7 +69,7 @@ func (p *progress) add(n int) {
 	}
 }
 
-// end is called when no more bytes come over a connection.
+// end notes that no more bytes come over a connection.
 func (p *progress) end() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
@@ -98,7 +98,7 @@ func tenths(at, size int64) int64 {
 	return 10 * at / size
 }
 
-// amount is "312 of 1187 MiB".
+// amount formats "312 of 1187 MiB".
 func amount(at, size int64) string {
 	return fmt.Sprintf("%d of %d MiB", mebibytes(at), mebibytes(size))
 }

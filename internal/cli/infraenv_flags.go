@@ -25,7 +25,7 @@ type infraEnvFlags struct {
 	NoProxy       *string         `name:"no-proxy" help:"Domains, addresses and networks that are reached without a proxy, separated by commas."`
 }
 
-// params are the fields of the API that the flags set.
+// params returns the fields of the API that the flags set.
 func (f *infraEnvFlags) params() (wire.InfraEnvUpdateParams, error) {
 	p := wire.InfraEnvUpdateParams{
 		OpenshiftVersion: f.Version, PullSecret: content(f.PullSecret), SSHAuthorizedKey: content(f.SSHKey), AdditionalNtpSources: f.NTP,
@@ -49,7 +49,7 @@ func kernelArgument(text string) wire.KernelArgument {
 	return wire.KernelArgument{Operation: wire.Append, Value: text}
 }
 
-// proxy is nil when none of its parts is given.
+// proxy returns nil when none of its parts is given.
 func proxy(http, https, no *string) *wire.Proxy {
 	if http == nil && https == nil && no == nil {
 		return nil

@@ -37,7 +37,7 @@ func NewTerminal(out, errs io.Writer, now func() time.Time) *Terminal {
 	return t
 }
 
-// Screen is a picture on this terminal.
+// Screen makes a screen on this terminal.
 func (t *Terminal) Screen() *view.Screen {
 	return &view.Screen{Out: t.Out, Interactive: t.Interactive, Width: t.Width, Height: t.Height}
 }
@@ -79,7 +79,7 @@ func (t *Terminal) fields(pairs ...string) {
 	}
 }
 
-// age is how long ago something was.
+// age returns how long ago something was.
 func (t *Terminal) age(at time.Time) string {
 	if at.IsZero() {
 		return ""

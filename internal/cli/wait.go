@@ -106,7 +106,7 @@ func (k waitHost) wait(ctx context.Context, at *Connection, t *Terminal) error {
 	})
 }
 
-// RetryCommand is the command that a user types to retry a failed host.
+// RetryCommand returns the command that a user types to retry a failed host.
 func RetryCommand(url string, c *wire.Cluster, h *wire.Host) string {
 	return hostCommand(url, c, h, "retry")
 }
@@ -191,7 +191,7 @@ func appear[F any](ctx context.Context, c *client.Client, a argument[F]) (*F, er
 	}
 }
 
-// waitEnded is why a wait ended at a state: its time is over, or its user ended it.
+// waitEnded returns why a wait ended at a state: its time is over, or its user ended it.
 func waitEnded(ctx context.Context, state string) error {
 	if errors.Is(context.Cause(ctx), errWaitOver) {
 		return &Failure{fmt.Errorf("%s: %w", state, errWaitOver), exitTimeout}

@@ -69,7 +69,7 @@ func (c *Client) do(ctx context.Context, k call, options []Option) error {
 	return last // the last reply is more informative than the end of the context
 }
 
-// pauses are those between the attempts of WithRetry.
+// pauses returns the pauses between the attempts of WithRetry.
 func pauses() *backoff.ExponentialBackOff {
 	return &backoff.ExponentialBackOff{
 		InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 1.7, MaxInterval: 15 * time.Second,

@@ -30,7 +30,7 @@ const (
 	hostPath    = envPath + "/hosts/33333333-3333-4333-8333-333333333333"
 )
 
-// all are the operations of every file.
+// all lists the operations of every file.
 func all() map[string]operation {
 	list := operations()
 	maps.Copy(list, settings())

@@ -83,5 +83,5 @@ func (c *Client) command(ctx context.Context, object, name string, options []Opt
 	}, options)
 }
 
-// ownVersion is the path of an object in Slipway's own API: /v1 in place of /v2.
+// ownVersion returns the path of an object in Slipway's own API: /v1 in place of /v2.
 func ownVersion(path string) string { return "/v1" + strings.TrimPrefix(path, "/v2") }

@@ -69,7 +69,7 @@ func Passing(err error) bool {
 	return false
 }
 
-// RetryAfter is how long the service asked to wait, zero when it did not.
+// RetryAfter returns how long the service asked to wait, zero when it did not.
 func RetryAfter(err error) time.Duration {
 	var apiErr *Error
 	if errors.As(err, &apiErr) {

@@ -37,5 +37,5 @@ func (c *Client) Program(ctx context.Context, path string, to io.Writer) error {
 	return nil
 }
 
-// AgentVersion is what the client calls its agent.
+// AgentVersion returns the client's name for its agent.
 func (c *Client) AgentVersion() string { return c.options.AgentVersion }

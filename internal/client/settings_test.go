@@ -7,8 +7,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// settings are the operations with which users set clusters, hosts and
-// InfraEnvs up.
+// settings lists the operations with which users set clusters, hosts and InfraEnvs up.
 func settings() map[string]operation {
 	ignored := `["all"]`
 	return map[string]operation{

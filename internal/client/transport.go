@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// Transport makes an HTTP client that trusts the certificates in a PEM file besides
-// those of the system, or all when insecure. It goes through the proxies of the
-// environment.
+// Transport makes an HTTP client that trusts the certificates in a PEM file besides the system's,
+// or all when insecure. It goes through the proxies of the environment.
 func Transport(caCert string, insecure bool) (*http.Client, error) {
 	var content []byte
 	if caCert != "" {
@@ -29,7 +28,7 @@ func Transport(caCert string, insecure bool) (*http.Client, error) {
 	return c, nil
 }
 
-// TransportPEM is Transport with the text of the certificates; empty: those of the system alone.
+// TransportPEM makes a Transport with the text of the certificates; empty: the system's certificates alone.
 func TransportPEM(authorities []byte, insecure bool) (*http.Client, error) {
 	security := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: insecure} //nolint:gosec // asked for by a flag
 	if len(authorities) > 0 {

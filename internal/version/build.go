@@ -28,10 +28,10 @@ func CheckBuildID(id string) error {
 	return nil
 }
 
-// Newer reports whether the build id a is that of a newer program than b: by the number, and
-// then by what follows the plus sign, field by field, numbers as numbers. Semantic versions
-// leave the latter without an order; here the time of the commit comes first in it. An id
-// that is no semantic version is the oldest.
+// Newer reports whether the build id a belongs to a newer program than b: by the number, and then
+// by what follows the plus sign, field by field, numbers as numbers. Semantic versions leave the
+// latter without an order; here the time of the commit comes first in it. An id that is no semantic
+// version is the oldest.
 func Newer(a, b string) bool {
 	left, err := semver.StrictNewVersion(a)
 	if err != nil {

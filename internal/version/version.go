@@ -16,7 +16,7 @@ type Info struct {
 	// Commit is the hash of the checkout the program was built from; empty when the build
 	// had no version control information (-buildvcs=false).
 	Commit string `json:"commit,omitempty"`
-	// Time is that of the commit; zero when it is not known.
+	// Time is the time of the commit; zero when it is not known.
 	Time time.Time `json:"-"`
 	// Modified reports whether the checkout had changes that are not in Commit.
 	Modified bool `json:"modified,omitempty"`
@@ -49,7 +49,7 @@ func From(build *debug.BuildInfo) Info {
 	return info
 }
 
-// Short is the number and, when known, the commit: "0.1.0 1a2b3c4d5e6f modified".
+// Short returns the number and, when known, the commit: "0.1.0 1a2b3c4d5e6f modified".
 func (i Info) Short() string {
 	text := i.Version
 	if i.Commit != "" {
@@ -61,7 +61,7 @@ func (i Info) Short() string {
 	return text
 }
 
-// String is what programs print: "0.1.0 (commit 1a2b3c4d5e6f, go1.26.0)".
+// String returns the text that programs print: "0.1.0 (commit 1a2b3c4d5e6f, go1.26.0)".
 func (i Info) String() string {
 	text := i.Go
 	if i.Commit != "" {

@@ -56,7 +56,7 @@ func (p *Process) LimitMemory(ctx context.Context) {
 	}
 }
 
-// heldMemory is how much is in use, in bytes.
+// heldMemory returns how much is in use, in bytes.
 func heldMemory() (sum uint64) {
 	samples := make([]metrics.Sample, len(held))
 	for i, name := range held {

@@ -75,7 +75,7 @@ func Listen(
 	return s, nil
 }
 
-// Address is the host and port that it listens on.
+// Address returns the host and port that it listens on.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
 // Use answers requests with handler from now on.
@@ -99,7 +99,7 @@ func (s *Server) endWaits(next http.Handler) http.Handler {
 	})
 }
 
-// Draining is done when the shutdown begins.
+// Draining returns a context that is done when the shutdown begins.
 func (s *Server) Draining() context.Context { return s.draining }
 
 // Stop accepts no more requests and waits for those that run, RequestGrace at most.

@@ -74,5 +74,5 @@ func (s *Service) codec(readOnly bool) http.Handler {
 // UIAddress says where Temporal's pages are.
 func (s *Service) UIAddress() string { return "Temporal UI " + s.options.BaseURL + frontend.UIPath }
 
-// CodecAddress is where Temporal's command line has payloads opened.
+// CodecAddress returns the address where Temporal's command line has payloads opened.
 func (s *Service) CodecAddress() string { return s.options.BaseURL + codecPath }

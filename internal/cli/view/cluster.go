@@ -31,7 +31,7 @@ func Snapshot(c *wire.Cluster, now time.Time) []Line {
 	return append(lines, Line{})
 }
 
-// PlainSnapshot is Snapshot where nothing can be redrawn.
+// PlainSnapshot works as Snapshot, where nothing can be redrawn.
 func PlainSnapshot(c *wire.Cluster) []Line {
 	lines := []Line{{Place: c.Name, Text: Headline(c)}}
 	hosts := c.Hosts

@@ -20,7 +20,7 @@ type Table struct {
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Lines is the table, without line ends.
+// Lines returns the table, without line ends.
 func (t *Table) Lines() []string {
 	rows := append([][]string{t.Header}, t.Rows...)
 	widths := make([]int, len(t.Header))
@@ -42,7 +42,7 @@ func (t *Table) Lines() []string {
 	return lines
 }
 
-// String is the table as text.
+// String returns the table as text.
 func (t *Table) String() string { return strings.Join(t.Lines(), "\n") + "\n" }
 
 func (t *Table) fit(column int, cell string) string {

@@ -33,7 +33,7 @@ func (c *Content) conditions(h http.Header) int {
 	return 0
 }
 
-// modified is the time of change with the resolution of the header.
+// modified returns the time of change with the resolution of the header.
 func (c *Content) modified() time.Time { return c.Modified.Truncate(time.Second) }
 
 // since parses a date to compare with; a file of unknown age cannot be compared.

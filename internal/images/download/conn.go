@@ -8,8 +8,8 @@ import (
 
 type connKey struct{}
 
-// ConnContext is the http.Server.ConnContext of servers with handlers that use a Sender. Without it everything
-// works, at one and a half times the cost.
+// ConnContext serves as the http.Server.ConnContext of servers with handlers that use a Sender. Without it
+// everything works, at one and a half times the cost.
 func ConnContext(ctx context.Context, conn net.Conn) context.Context {
 	if c, ok := conn.(*tls.Conn); ok {
 		conn = c.NetConn()

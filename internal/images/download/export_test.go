@@ -1,4 +1,4 @@
 package download
 
-// InFlight is the number of bodies that are being sent.
+// InFlight returns the number of bodies that are being sent.
 func (s *Sender) InFlight() int64 { return s.bodies.Load() }

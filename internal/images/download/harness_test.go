@@ -124,7 +124,7 @@ func noise(size int) []byte {
 	return out
 }
 
-// mixed is a layout of everything there is, and the bytes it describes.
+// mixed makes a layout with pieces of every kind, and the bytes it describes.
 func mixed(base []byte) (*layout.Layout, []byte) {
 	n := int64(len(base))
 	l := layout.Of(

@@ -16,7 +16,7 @@ import (
 // maxRanges is how many ranges one reply has at most: each costs a reply of its own to read.
 const maxRanges = 16
 
-// byteRange is what a reply has of a file: all of it, a range, or several.
+// byteRange is the part of a file in a reply: all of it, a range, or several.
 type byteRange struct {
 	offset, length int64
 	partial        bool
@@ -34,7 +34,7 @@ func (p byteRange) status() int {
 	return http.StatusOK
 }
 
-// pieces are the bytes of the reply.
+// pieces yields the bytes of the reply.
 func (p byteRange) pieces(of *layout.Layout) iter.Seq[layout.Piece] {
 	if p.several != nil {
 		return p.several.Range(0, p.several.Size())

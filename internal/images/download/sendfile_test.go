@@ -19,8 +19,8 @@ import (
 	"slipway/internal/testing/await"
 )
 
-// serverEnv makes the test program a server of a file of that name, so that its calls of
-// the system can be counted apart from those of the reader.
+// serverEnv makes the test program a server of a file of that name, so that its calls of the system
+// can be counted apart from the reader's.
 const serverEnv = "STREAM_TEST_FILE"
 
 func TestMain(m *testing.M) {

@@ -32,7 +32,7 @@ var (
 	// ErrBusy: the maximum number of bodies is being sent (503).
 	ErrBusy = errors.New("too many files are being sent")
 	// ErrCondition: If-Match or If-Unmodified-Since does not hold (412).
-	ErrCondition = errors.New("the file is not the one that the request is about")
+	ErrCondition = errors.New("the file does not meet the condition of the request")
 	// ErrBroken: the body ended before its end, and with it the connection. The handler
 	// must panic with http.ErrAbortHandler.
 	ErrBroken = errors.New("sending ended early")
@@ -66,7 +66,7 @@ type Content struct {
 	Begin func(status int)
 }
 
-// Options are those of a Sender.
+// Options are the settings of a Sender.
 type Options struct {
 	// Bodies is how many may be sent at once; zero: any number.
 	Bodies int

@@ -203,7 +203,7 @@ func newLocal(t *testing.T, mode auth.Mode) *local {
 	return l
 }
 
-// keyPair is a key and its public half in PEM.
+// keyPair makes a key and its public half in PEM.
 func keyPair(t *testing.T, key *ecdsa.PrivateKey) (private, public string) {
 	t.Helper()
 	der, err := x509.MarshalECPrivateKey(key)

@@ -53,7 +53,7 @@ func (e *cachedImage) image(system *liveisos.Image, build func(*imageConfig) (*b
 	return built, err
 }
 
-// buildOrder is what an image is made from.
+// buildOrder lists the sources of an image.
 type buildOrder struct {
 	artifact, version string
 	config            *imageConfig
@@ -127,8 +127,8 @@ func (b *imageBuilder) layout(ctx context.Context, system *liveisos.Image, o bui
 
 // minimal returns the minimal image of a system without a configuration.
 func (b *imageBuilder) minimal(ctx context.Context, system *liveisos.Image, program []byte) (*remaster.Minimal, error) {
-	// The version is that of the system, not the requested one: machines that boot this image must not get the root
-	// file system of a system that is added later.
+	// The version is the system's, not the requested one: machines that boot this image must not get the root file system of a system that
+	// is added later.
 	query := url.Values{"arch": {system.CPUArchitecture}, "version": {system.OpenShiftVersion}}
 	address := b.baseURL + "/boot-artifacts/rootfs?" + query.Encode()
 	key := preparedKey{system.ID, address, len(program) > 0}

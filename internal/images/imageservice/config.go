@@ -34,7 +34,7 @@ const (
 	configEntries, configBytes = 64, 32 << 20
 )
 
-// imageConfig is what the API returns for the image of an InfraEnv.
+// imageConfig is the API's answer for the image of an InfraEnv.
 type imageConfig struct {
 	tag      string // ETag of the API; empty: the configuration cannot be cached
 	modified time.Time

@@ -119,7 +119,7 @@ func (c *countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// asked is what the API was asked since the last time.
+// asked counts the requests to the API since the last call.
 func (c *countingTransport) asked() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,7 +172,7 @@ func (m *imageMeter) counted() map[string]int {
 	return maps.Clone(m.answers)
 }
 
-// liveISO is a small one; the tests of package remaster look into what is made of it.
+// liveISO makes a small one; the tests of package remaster look into what is made of it.
 func liveISO(t *testing.T, o isotest.Options) (path string, content []byte) {
 	t.Helper()
 	path = isotest.Build(t, o)
@@ -195,7 +195,7 @@ func fileOf(t *testing.T, iso []byte, path string) []byte {
 	return out
 }
 
-// configOf is the Ignition config in an area, or behind an initramfs.
+// configOf returns the Ignition config in an area, or behind an initramfs.
 func configOf(t *testing.T, area []byte) string {
 	t.Helper()
 	unpacked, err := gzip.NewReader(bytes.NewReader(area))

@@ -17,7 +17,7 @@ import (
 	"slipway/internal/platform/httpapi"
 )
 
-// request is what is known about a request while it is answered.
+// request holds the facts about a request while it is answered.
 type request struct {
 	*httpapi.Request
 

@@ -292,7 +292,7 @@ func TestNetworkSettingsAreInMinimalImages(t *testing.T) {
 	}
 }
 
-// unzip is what a ramdisk has in it.
+// unzip returns the content of a ramdisk.
 func unzip(t *testing.T, packed []byte) string {
 	t.Helper()
 	plain, err := gzip.NewReader(bytes.NewReader(packed))

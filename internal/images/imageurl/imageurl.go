@@ -15,7 +15,7 @@ import (
 	"slipway/internal/platform/auth"
 )
 
-// Options are what addresses are made from; all but ImageServiceURL are required.
+// Options holds the parts of addresses; all but ImageServiceURL are required.
 type Options struct {
 	// Identity provides the credential that opens the files of an InfraEnv.
 	Identity interface {

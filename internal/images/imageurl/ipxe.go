@@ -11,10 +11,10 @@ import (
 // FromDisk is the iPXE script that continues with the first disk (ipxe.org/cmd/sanboot).
 const FromDisk = "#!ipxe\nsanboot --no-describe --drive 0x80 || exit 0\n"
 
-// DiscoveryScript returns the iPXE script that boots a machine into the discovery image. Its arguments are those of
-// openshift/assisted-service (internal/bminventory/inventory_v2_handlers.go), where management controllers read the second
-// serial line, with the first one beside it. None is about the network: without one, NetworkManager asks for addresses of both
-// families on every interface (nm-initrd-generator(8)).
+// DiscoveryScript returns the iPXE script that boots a machine into the discovery image. Its arguments come from
+// openshift/assisted-service (internal/bminventory/inventory_v2_handlers.go), where management controllers read the second serial line,
+// with the first one beside it. None is about the network: without one, NetworkManager asks for addresses of both families on every
+// interface (nm-initrd-generator(8)).
 func (m *Maker) DiscoveryScript(e *model.InfraEnv) (string, error) {
 	link, err := m.options.Identity.ImageLink(e)
 	if err != nil {

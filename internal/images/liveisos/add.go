@@ -22,8 +22,8 @@ import (
 // Addition is an ISO to add to the folder.
 type Addition struct {
 	File string
-	// OpenShiftVersion is required. CPUArchitecture may be empty: that of the kernel, else
-	// x86_64. Version is that of the operating system; empty: that of the volume's label.
+	// OpenShiftVersion is required. CPUArchitecture may be empty: the kernel's, else x86_64. Version
+	// is the operating system's; empty: the version in the volume's label.
 	OpenShiftVersion, CPUArchitecture, Type, Version string
 	SHA256                                           string // required digest; empty: any
 	// Link makes the image a hard link to the file instead of a copy.
@@ -83,7 +83,7 @@ func (a *Addition) describe(f io.ReaderAt, base *remaster.Base) (record, error) 
 	}
 	if found != "" && found != o.CPUArchitecture {
 		return record{}, model.Invalidf(
-			"cpu_architecture: require that of the kernel in %s, %s, found %s",
+			"cpu_architecture: require the architecture of the kernel in %s, %s, found %s",
 			a.File,
 			found,
 			o.CPUArchitecture,

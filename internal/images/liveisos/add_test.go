@@ -173,7 +173,7 @@ func TestWhatIsNoFileOrHasNoDigestIsRefusedAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "sha256: require 64 hexadecimal digits")
 }
 
-// whyNot is why an image is not ready.
+// whyNot returns why an image is not ready.
 func whyNot(b *bench) error {
 	_, err := b.Find("4.22", "x86_64", "")
 	var not *liveisos.NotReady
@@ -225,7 +225,7 @@ func TestTheArchitectureIsThatOfTheKernel(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, architecture, added.CPUArchitecture)
 			_, err = b.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: "4.22", CPUArchitecture: "s390x"})
-			require.ErrorContains(t, err, "require that of the kernel in "+file+", "+architecture+", found s390x")
+			require.ErrorContains(t, err, "require the architecture of the kernel in "+file+", "+architecture+", found s390x")
 		})
 	}
 }

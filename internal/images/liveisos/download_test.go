@@ -222,7 +222,7 @@ func TestTwoImagesAreDownloadedAtATimeNewestFirst(t *testing.T) {
 	close(leave)
 }
 
-// synced is how much of a part its record promises.
+// synced returns how much of a part its record promises.
 func synced(t *testing.T, folder string) int64 {
 	t.Helper()
 	records, err := filepath.Glob(filepath.Join(folder, "*.part.json"))

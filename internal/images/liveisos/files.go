@@ -50,8 +50,8 @@ type partRecord struct {
 	Synced       int64  `json:"synced"` // bytes that are on the disk for good
 }
 
-// fileName returns the name of an image in the folder. The digest is that of the address for downloads, so that
-// another address is another file, and that of the content for others.
+// fileName returns the name of an image in the folder. For downloads the digest is the address's, so that
+// another address is another file; for other images the content's.
 func fileName(o *openshift.OSImage, digest string) string {
 	name := o.OpenShiftVersion + "-" + o.CPUArchitecture
 	if o.Type != "" {
@@ -65,7 +65,7 @@ func digestOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// lockPath is distinct from the names of images: locks stay when images are removed.
+// lockPath differs from the names of images: locks stay when images are removed.
 func lockPath(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock")
 }

@@ -134,7 +134,7 @@ func (b *bench) run() (stop func()) {
 	return stop
 }
 
-// restarted is a new store with the same options, folder and clock.
+// restarted makes a new store with the same options, folder and clock.
 func (b *bench) restarted(change func(*liveisos.Options)) *bench {
 	b.t.Helper()
 	later := newBench(b.t, nil, func(o *liveisos.Options) {
@@ -169,7 +169,7 @@ func (b *bench) requireContent(version string, want []byte) {
 	defer f.Close()
 	got, err := os.ReadFile(found.Path)
 	require.NoError(b.t, err)
-	require.True(b.t, bytes.Equal(want, got), "the file is what the server has")
+	require.True(b.t, bytes.Equal(want, got), "the file has the server's content")
 	require.Equal(b.t, sum(want), found.ID)
 	require.EqualValues(b.t, len(want), found.Size)
 	require.NotNil(b.t, found.Base)
@@ -191,7 +191,7 @@ func listed(version, url string) openshift.OSImage {
 	return openshift.OSImage{OpenShiftVersion: version, CPUArchitecture: "x86_64", URL: url, Version: "9.6"}
 }
 
-// iso is the content of an image; each label makes another one.
+// iso returns the content of an image; each label makes another one.
 func iso(t *testing.T, label string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(isotest.Build(t, isotest.Options{Label: "rhcos-" + label}))
@@ -230,7 +230,7 @@ func (m *mirror) set(change func(*mirror)) {
 	change(m)
 }
 
-// asked are the headers of the requests so far.
+// asked lists the values of a header in the requests so far.
 func (m *mirror) asked(header string) (values []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -93,7 +93,7 @@ func (s *Store) look(e *entry) (*Image, error) {
 	return found, nil
 }
 
-// changedAt is the latest time that the file system has of a file, and of a link to it.
+// changedAt returns the latest time that the file system has of a file, and of a link to it.
 func changedAt(path string, info fs.FileInfo) time.Time {
 	latest := info.ModTime()
 	link, err := os.Lstat(path)
@@ -161,7 +161,7 @@ func (e *entry) identify(info fs.FileInfo) (string, error) {
 	return r.SHA256, nil
 }
 
-// damaged is the error for a file of another size: downloads are fetched again.
+// damaged returns the error for a file of another size: downloads are fetched again.
 func (e *entry) damaged(want, found int64) error {
 	err := fmt.Errorf("require %d bytes as downloaded or added, found %d", want, found)
 	if e.added {

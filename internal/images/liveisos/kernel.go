@@ -24,8 +24,8 @@ func kernelArchitecture(f io.ReaderAt, base *remaster.Base) string {
 	return machineOf(head[:n])
 }
 
-// machineOf parses the header of a kernel: those of x86 and ARM are programs of UEFI (PE), those of POWER are
-// ELF files.
+// machineOf parses the header of a kernel: kernels of x86 and ARM are programs of UEFI (PE), kernels of POWER
+// are ELF files.
 func machineOf(head []byte) string {
 	if len(head) < 0x40 {
 		return ""

@@ -14,12 +14,11 @@ import (
 	"slipway/internal/model"
 )
 
-// Options are what a store works with. Folder, Log and Now are required; Client is, to
-// run one.
+// Options holds the settings of a store. Folder, Log and Now are required; Client is, to run one.
 type Options struct {
 	// Folder holds the images; it is created if missing.
 	Folder string
-	// Images are those of the settings.
+	// Images come from the settings.
 	Images openshift.OSImages
 	// OnDemand downloads an image when it is requested first, not at the start: a shipped list has more images
 	// than a site boots.
@@ -88,7 +87,7 @@ func (o Options) complete() Options {
 	return o
 }
 
-// free is what users without privileges can still write.
+// free returns the bytes that users without privileges can still write.
 func free(folder string) (int64, error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(folder, &stat); err != nil {

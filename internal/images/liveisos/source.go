@@ -23,7 +23,7 @@ type refusal struct {
 func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
-// publicSource is an address without parts that may be secret.
+// publicSource returns an address without parts that may be secret.
 func publicSource(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -33,7 +33,7 @@ func publicSource(address string) string {
 	return u.String()
 }
 
-// client is the client of the options, but does not send secrets of one host to others.
+// client returns the client of the options, which does not send secrets of one host to others.
 func (o Options) client() *http.Client {
 	client := *o.Client
 	client.CheckRedirect = func(next *http.Request, earlier []*http.Request) error {
@@ -68,7 +68,7 @@ func (o Options) request(ctx context.Context, image openshift.OSImage) (*http.Re
 	for name, value := range o.Headers {
 		request.Header.Set(name, value.Reveal())
 	}
-	request.Header.Set("Accept-Encoding", "identity") // sizes and ranges are those of the file
+	request.Header.Set("Accept-Encoding", "identity") // sizes and ranges count in the file
 	return request, nil
 }
 
@@ -83,8 +83,8 @@ func (p *partRecord) resume(request *http.Request, from int64) {
 	}
 }
 
-// resumable reports whether the rest of a part can be distinguished from that of another file: by the server,
-// or by the final digest.
+// resumable reports whether the rest of a part can be distinguished from another file's: by the server, or by
+// the final digest.
 func (p *partRecord) resumable(sha256 string) bool {
 	return p.Size > 0 && (p.strongETag() || p.LastModified != "" || sha256 != "")
 }

@@ -119,7 +119,7 @@ func (s *Store) choose(version, architecture, imageType string) (*entry, error) 
 	)
 }
 
-// entries are the current images.
+// entries lists the current images.
 func (s *Store) entries() []*entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +166,7 @@ func (s *Store) refresh() {
 	s.nudge()
 }
 
-// records are those of the images in the folder, by the path of the image.
+// records reads the records of the images in the folder, by the path of the image.
 func (s *Store) records() map[string]record {
 	found := map[string]record{}
 	files, err := os.ReadDir(s.o.Folder)

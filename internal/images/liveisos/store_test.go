@@ -23,7 +23,7 @@ import (
 	"slipway/internal/testing/isotest"
 )
 
-// inPlace is an image that is a file of this machine.
+// inPlace describes an image that is a file of this machine.
 func inPlace(version, path string) openshift.OSImage {
 	o := listed(version, "file://"+path)
 	o.Path = path
@@ -119,7 +119,7 @@ func TestAFileIsAsNewAsItsPlace(t *testing.T) {
 func TestAFolderThatHasJustChangedKeepsNobodyBusy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		// The clock of the bubble is years behind that of the folder.
+		// The clock of the bubble is years behind the folder's.
 		looks := 0
 		ctx, stop := context.WithCancel(t.Context())
 		store, err := liveisos.Open(liveisos.Options{
@@ -320,7 +320,7 @@ func TestAnImageForS390XIsKnownAsOne(t *testing.T) {
 	file := isotest.Build(t, isotest.Options{Architecture: "s390x"})
 	_, err := b.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: "4.22", CPUArchitecture: "x86_64"})
 	require.ErrorIs(t, err, model.ErrInvalid)
-	require.ErrorContains(t, err, "cpu_architecture: require that of the kernel in "+file+", s390x, found x86_64")
+	require.ErrorContains(t, err, "cpu_architecture: require the architecture of the kernel in "+file+", s390x, found x86_64")
 	found, err := b.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: "4.22"})
 	require.NoError(t, err)
 	require.Equal(t, "s390x", found.CPUArchitecture)

@@ -29,7 +29,7 @@ func CheckEnvironment(environment []string) error {
 			return model.Invalidf("require KEY=VALUE for the environment of the installer, found an entry without a name")
 		}
 		if slices.Contains(ownVariables, name) {
-			return model.Invalidf("require other variables for the environment of the installer than those of the service, found %s", name)
+			return model.Invalidf("require other variables for the environment of the installer than the service's, found %s", name)
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ type process struct {
 	env    []string
 	dir    string
 	output io.Writer // stdout and stderr
-	user   *User     // nil: that of this process
+	user   *User     // nil: the user of this process
 	// namespaces are flags of clone(2), used with a user where the machine allows it.
 	namespaces uintptr
 	// box is the sandbox it runs in; nil: none. Where the machine makes none and strict is false, it runs without.

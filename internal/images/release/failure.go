@@ -75,7 +75,7 @@ const loaderExit = 127
 
 var loaderMessage = regexp.MustCompile(`error while loading shared libraries: ([^:\s]+):`)
 
-// missingLibrary is the library that the loader did not find; empty when that is not why a program ended.
+// missingLibrary returns the library that the loader did not find; empty when that is not why a program ended.
 func missingLibrary(code int, log string) string {
 	found := loaderMessage.FindStringSubmatch(log)
 	if code != loaderExit || found == nil {
@@ -84,8 +84,8 @@ func missingLibrary(code int, log string) string {
 	return found[1]
 }
 
-// packageOf says which package has a library. The installers for bare metal of 4.14 and 4.15 need that of libvirt
-// (openshift/installer, images/baremetal/Dockerfile.ci).
+// packageOf says which package has a library. The installers for bare metal of 4.14 and 4.15 need libvirt's (openshift/installer,
+// images/baremetal/Dockerfile.ci).
 func packageOf(library string) string {
 	if !strings.HasPrefix(library, "libvirt") {
 		return ""
@@ -140,7 +140,7 @@ func programArchitecture(path, otherwise string) string {
 	return strings.ToLower(program.Machine.String())
 }
 
-// loader is the dynamic loader that a program names.
+// loader returns the dynamic loader that a program names.
 func loader(path string) string {
 	program, err := elf.Open(path)
 	if err != nil {

@@ -54,7 +54,7 @@ func (f *folder) write(name string, data []byte) error {
 
 // read returns a file, of at most maxOutput bytes.
 func (f *folder) read(name string) ([]byte, error) {
-	// Without waiting: the name can be that of a pipe.
+	// Without waiting: the name can be a pipe's.
 	file, err := f.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ const emptyConfig = `{"ignition":{"version":"3.2.0"}}`
 // GenerateInput is the input from which the configs of a cluster are generated.
 type GenerateInput struct {
 	InstallConfig []byte // YAML or JSON
-	// Manifests are those of the user and of the service, by folder and name: "openshift/99-mine.yaml". Names
-	// that contain ".patch" change generated manifests.
+	// Manifests are the user's and the service's, by folder and name: "openshift/99-mine.yaml". Names that
+	// contain ".patch" change generated manifests.
 	Manifests  map[string][]byte
 	SingleNode bool
 	// BootstrapNodeIP is the address of the bootstrap host; the zero value leaves it out.
@@ -184,7 +184,7 @@ func (g *generation) command(ctx context.Context, words ...string) error {
 	return g.failure(ctx, strings.Join(words, " "), err)
 }
 
-// environment is the installer's whole environment: no variable of the service's own leaks into it.
+// environment returns the installer's whole environment: no variable of the service's own leaks into it.
 func (g *generation) environment() []string {
 	env := []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",

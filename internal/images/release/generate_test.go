@@ -34,7 +34,7 @@ func installConfig(t *testing.T, masters, workers int) []byte {
 const ecdsaKey = "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBB" +
 	"AczwXpzFu9D49JdLoZjYhHVDpDDxKOgBv+dndGl2aQNlR2rxkj80xkVCjGHQ4Bx+zeDqrm1Utuk5HhuwnOpGKo="
 
-// installConfigOf is that of a cluster that change has changed.
+// installConfigOf returns the install config of a cluster that change has changed.
 func installConfigOf(t *testing.T, masters, workers int, change func(*model.Cluster)) []byte {
 	t.Helper()
 	c := &model.Cluster{

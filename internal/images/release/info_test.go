@@ -13,7 +13,7 @@ import (
 	"slipway/internal/sim/payload"
 )
 
-// secretFor is a pull secret with the credentials of a place.
+// secretFor makes a pull secret with the credentials of a place.
 func secretFor(place, user, password string) model.Secret {
 	auth := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 	return model.Secret(fmt.Sprintf(`{"auths":{%q:{"auth":%q},"quay.io":{"auth":"eDp5"}}}`, place, auth))

@@ -60,7 +60,7 @@ func push(t *testing.T, p *payload.Payload, repository string, layers ...[]entry
 	return ref
 }
 
-// references is a release image whose installer is the given image.
+// references makes a release image whose installer is the given image.
 func references(t *testing.T, p *payload.Payload, repository, installer string) string {
 	t.Helper()
 	stream := fmt.Sprintf(

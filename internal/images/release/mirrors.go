@@ -59,7 +59,7 @@ func ParseMirrors(registriesConf string) ([]Mirror, error) {
 	return mirrors, nil
 }
 
-// matched is how many bytes of an image's name the prefix covers; 0: it does not apply.
+// matched returns how many bytes of an image's name the prefix covers; 0: it does not apply.
 func (m Mirror) matched(image string) int {
 	if domain, ok := strings.CutPrefix(m.Prefix, "*"); ok {
 		host, _, _ := strings.Cut(image, "/")
@@ -143,8 +143,7 @@ func digestsOnly(mirrors []Mirror, image string) string {
 		"name the release by its digest in RELEASE_IMAGES, or let tags use the mirror"
 }
 
-// pullSpec is an image as a new cluster pulls it: by digest where it has mirrors, because mirrors of clusters are
-// for digests only.
+// pullSpec returns an image as a new cluster pulls it: by digest where it has mirrors, because mirrors of clusters are for digests only.
 func pullSpec(mirrors []Mirror, image, digest string) string {
 	m, _ := longestMatch(mirrors, image)
 	if len(m.Locations) == 0 || strings.Contains(image, "@") {

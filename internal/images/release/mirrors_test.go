@@ -76,7 +76,7 @@ func openMirrored(t *testing.T, conf string, bundles ...string) *release.Release
 	return r
 }
 
-// registry is an entry of a registries.conf.
+// registry returns an entry of a registries.conf.
 func registry(prefix, more string, mirrors ...string) string {
 	text := fmt.Sprintf("[[registry]]\nprefix = %q\nlocation = %[1]q\n%s\n", prefix, more)
 	for _, location := range mirrors {
@@ -145,7 +145,7 @@ func TestMirrorsForDigestsAreNotAskedForTags(t *testing.T) {
 	require.Equal(t, byDigest, info.PullSpec, "as hosts and the cluster pull it")
 }
 
-// digestOf is the digest of a release, as its own registry has it.
+// digestOf returns the digest of a release, as its own registry has it.
 func digestOf(t *testing.T, p *payload.Payload) string {
 	t.Helper()
 	m := newMirror(t, p)

@@ -26,7 +26,7 @@ import (
 	"slipway/internal/testing/httpclient"
 )
 
-// hang is an installer that writes the ids of itself and a child to a file, and never ends.
+// hang makes an installer that writes the ids of itself and a child to a file, and never ends.
 func hang(file string) []string {
 	return []string{"/bin/sh", "-c", `sleep 1000 & echo $$ $! > '` + file + `.new'; mv '` + file + `.new' '` + file + `'; wait`}
 }
@@ -93,7 +93,7 @@ func TestTheInstallerHasATimeLimit(t *testing.T) {
 	gone(t, hanging(t, file))
 }
 
-// crowd is an installer that writes how many of it run, and ends when the file "go" is in the folder.
+// crowd makes an installer that writes how many of it run, and ends when the file "go" is in the folder.
 func crowd(dir string) []string {
 	return []string{"/bin/sh", "-c", `cd '` + dir + `' && mkdir run/$$ && ls run | wc -l >> counts
 		while [ ! -e go ]; do sleep 0.02; done; rmdir run/$$; exit 1`}

@@ -77,8 +77,8 @@ func (r *Releases) readAt(ctx context.Context, place string, keys keychain, use 
 	return use(f)
 }
 
-// fromIndex returns the image for this machine's architecture; where a list has none, as that of a mirror that was
-// filtered, the first one for Linux.
+// fromIndex returns the image for this machine's architecture; where a list has none, as on a mirror that was filtered, the first one for
+// Linux.
 func (r *Releases) fromIndex(described *remote.Descriptor) (v1.Image, error) {
 	index, err := described.ImageIndex()
 	if err != nil {
@@ -106,9 +106,8 @@ func (r *Releases) fromIndex(described *remote.Descriptor) (v1.Image, error) {
 	return index.Image(chosen.Digest)
 }
 
-// joinFailures is one error for all places that were asked. It can be retried when one of them can: a registry that
-// does not answer. A name that does not exist in DNS is no such reason where another place has answered, as in a
-// network without the source.
+// joinFailures makes one error for all places that were asked. It can be retried when one of them can: a registry that does not answer. A
+// name that does not exist in DNS is no such reason where another place has answered, as in a network without the source.
 func joinFailures(failures []error) error {
 	if len(failures) == 1 {
 		return failures[0]
@@ -151,7 +150,7 @@ func untrusted(err error) bool {
 	return errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
 }
 
-// trusting is the default transport with more certificate authorities, in PEM, and connections by dial unless that is nil.
+// trusting returns the default transport with more certificate authorities, in PEM, and connections by dial unless that is nil.
 func trusting(bundles []string, dial func(context.Context, string, string) (net.Conn, error)) (http.RoundTripper, error) {
 	standard, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

@@ -29,7 +29,7 @@ type Options struct {
 	PlainHTTP []string
 	// Mirrors are asked for images before their source.
 	Mirrors []Mirror
-	// TrustBundles are certificate authorities in PEM that registries are trusted by, besides those of the machine.
+	// TrustBundles are certificate authorities in PEM that registries are trusted by, besides the machine's.
 	TrustBundles []string
 	// Dial opens connections to registries, and to where they send us; nil: as the default transport does.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -47,7 +47,7 @@ type Options struct {
 	RunTimeout time.Duration // 10 minutes
 	// Runs is how many installers run at a time; each is busy with one processor.
 	Runs int64 // one for each processor of this process
-	// Environment is added to that of the installer, KEY=value.
+	// Environment is added to the installer's, KEY=value.
 	Environment []string
 	// User is who installers run as, for a process of root: without its files, keys and sockets in reach. nil: the
 	// user of the process.
@@ -154,7 +154,7 @@ func (r *Releases) sweep() error {
 	return nil
 }
 
-// remoteOptions are the options for a registry with a pull secret.
+// remoteOptions returns the options for a registry with a pull secret.
 func (r *Releases) remoteOptions(ctx context.Context, keys keychain) []remote.Option {
 	return []remote.Option{
 		remote.WithContext(ctx),

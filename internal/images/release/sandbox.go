@@ -34,7 +34,7 @@ func ParseSandbox(text string) (Sandbox, error) {
 // limits of an installer: far more than one needs, and little enough to leave the service alone.
 var limits = sandbox.Limits{Data: 4 << 30, File: 1 << 30, Files: 4096, Processes: 1024}
 
-// box is the sandbox of a run; nil for none. Its parts lie in the folder of the run.
+// box returns the sandbox of a run; nil for none. Its parts lie in the folder of the run.
 func (g *generation) box(network bool) *sandbox.Box {
 	opts := g.installer.releases.opts
 	if opts.Sandbox == SandboxOff {

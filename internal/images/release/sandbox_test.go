@@ -12,7 +12,7 @@ import (
 	"slipway/internal/sim/payload"
 )
 
-// boxed are releases whose installers run in a sandbox, as the user of this process, and may read this program.
+// boxed makes releases whose installers run in a sandbox, as the user of this process, and may read this program.
 func boxed(t *testing.T, p *payload.Payload, more ...string) *release.Releases {
 	t.Helper()
 	self, err := os.Executable()

@@ -41,10 +41,10 @@ const (
 )
 
 // Unconfigured has the installer of a cluster's release make the Ignition config that a
-// disconnected image starts with: the agent-based installer, with the settings of an
-// InfraEnv and without a cluster, which is defined where the image boots
-// (docs/reference/ignition.md, "Unconfigured Ignition"). It is another one each time: it
-// holds new keys. Errors are those of Installer and Generate.
+// disconnected image starts with: the agent-based installer, with the settings of an InfraEnv and
+// without a cluster, which is defined where the image boots (docs/reference/ignition.md,
+// "Unconfigured Ignition"). It is another one each time: it holds new keys. Errors are as for
+// Installer and Generate.
 func (r *Releases) Unconfigured(ctx context.Context, c *model.Cluster, e *model.InfraEnv) ([]byte, error) {
 	files, err := unconfiguredFiles(c, e)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *Releases) Unconfigured(ctx context.Context, c *model.Cluster, e *model.
 // object is a resource as the installer reads it.
 type object map[string]any
 
-// unconfiguredFiles are the inputs of the installer, by their paths in its folder.
+// unconfiguredFiles returns the inputs of the installer, by their paths in its folder.
 func unconfiguredFiles(c *model.Cluster, e *model.InfraEnv) (map[string][]byte, error) {
 	networks, err := networkConfigs(e)
 	if err != nil {
@@ -130,7 +130,7 @@ func infraEnvObject(e *model.InfraEnv) object {
 	return object{"apiVersion": agentInstallVersion, "kind": "InfraEnv", "metadata": object{"name": e.Name}, "spec": spec}
 }
 
-// rpmArchitecture is the name that the installer has for an architecture.
+// rpmArchitecture returns the name that the installer has for an architecture.
 func rpmArchitecture(name string) string {
 	if name == "arm64" {
 		return "aarch64"
@@ -138,7 +138,7 @@ func rpmArchitecture(name string) string {
 	return name
 }
 
-// networkConfigs are the network settings of hosts, one object each.
+// networkConfigs returns the network settings of hosts, one object each.
 func networkConfigs(e *model.InfraEnv) ([]object, error) {
 	if e.StaticNetworkConfig == "" {
 		return nil, nil

@@ -16,7 +16,7 @@ import (
 // User is the user of the system that installers run as. It needs no entry in /etc/passwd.
 type User struct{ UID, GID uint32 }
 
-// ParseUser reads UID or UID:GID; the group is by default that of the same number. 0 is nil: the service's own user.
+// ParseUser reads UID or UID:GID; the group has by default the same number. 0 is nil: the service's own user.
 func ParseUser(text string) (*User, error) {
 	if text == "" {
 		return nil, nil
@@ -87,8 +87,8 @@ func (u *User) canEnter(dir string) error {
 	}
 }
 
-// attributes are those of a process that belongs to the user, in namespaces of its own: without the network of the
-// machine, and with no process that outlives it.
+// attributes returns the attributes of a process that belongs to the user, in namespaces of its own: without the network of the machine,
+// and with no process that outlives it.
 func (p process) attributes() *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if p.user == nil {

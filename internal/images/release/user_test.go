@@ -21,7 +21,7 @@ import (
 // other is a user without an entry in /etc/passwd.
 var other = &release.User{UID: 65533, GID: 65533}
 
-// reachable is a folder that other users can pass through.
+// reachable makes a folder that other users can pass through.
 func reachable(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ import (
 // (Documentation/driver-api/early-userspace/buffer-format.rst).
 const alignment = 4
 
-// padding is what is missing to the next multiple of the alignment.
+// padding returns the number of bytes missing to the next multiple of the alignment.
 func padding(size int64) int64 { return -size & (alignment - 1) }
 
 // packedFile is a file of an archive.

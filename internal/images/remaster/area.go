@@ -65,7 +65,7 @@ func (a area) within(f iso9660.File) bool {
 	return len(f.Extents) == 1 && a.offset >= 0 && a.length > 0 && a.length <= f.Size() && a.offset <= f.Size()-a.length
 }
 
-// IgnitionRoom is how many bytes a packed config may have.
+// IgnitionRoom returns how many bytes a packed config may have.
 func (b *Base) IgnitionRoom() int64 { return b.ignition.length }
 
 // fill puts content into an area, and zeros after it. Areas are in files of one piece.

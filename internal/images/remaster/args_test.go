@@ -10,7 +10,7 @@ import (
 	"slipway/internal/testing/isotest"
 )
 
-// changes are pairs of operation and value.
+// changes makes a change of each pair of operation and value.
 func changes(pairs ...string) []model.KernelArgument {
 	var out []model.KernelArgument
 	for i := 0; i < len(pairs); i += 2 {

@@ -61,10 +61,10 @@ func inspect(r io.ReaderAt, whole *layout.Layout) (*Base, error) {
 	return b, nil
 }
 
-// Label is the identifier of the volume.
+// Label returns the identifier of the volume.
 func (b *Base) Label() string { return b.volume.Label }
 
-// Size is the length of the ISO in bytes.
+// Size returns the length of the ISO in bytes.
 func (b *Base) Size() int64 { return b.whole.Size() }
 
 // IsS390X reports whether the image is for s390x, which starts unlike all others.
@@ -73,17 +73,17 @@ func (b *Base) IsS390X() bool {
 	return ok
 }
 
-// Kernel is the kernel for machines that boot over the network.
+// Kernel returns the kernel for machines that boot over the network.
 func (b *Base) Kernel() (*layout.Layout, error) { return b.artifact("kernel", kernelPaths...) }
 
-// Rootfs is the root file system that a minimal image fetches.
+// Rootfs returns the root file system that a minimal image fetches.
 func (b *Base) Rootfs() (*layout.Layout, error) { return b.artifact("root file system", rootfsPath) }
 
-// InsFile is the file from which a machine of s390x reads what to load to which address.
+// InsFile returns the file from which a machine of s390x reads what to load to which address.
 func (b *Base) InsFile() (*layout.Layout, error) { return b.artifact("ins file", insPath) }
 
-// AddrSize is the file from which firmware of s390x reads the address of the initramfs and its size:
-// initrdSize, in bytes, of PXEInitrd's result.
+// AddrSize makes the file from which firmware of s390x reads the address of the initramfs and its
+// size: initrdSize, in bytes, of PXEInitrd's result.
 func (b *Base) AddrSize(r io.ReaderAt, initrdSize int64) ([]byte, error) {
 	l, err := b.artifact("initrd.addrsize", addrSizePath)
 	if err != nil {

@@ -99,8 +99,8 @@ func (e configEdit) text(path, text string, found *lines) string {
 
 func withoutLiveISO(text string) string { return ofLiveISO.ReplaceAllString(text, "") }
 
-// movedInfo is kargs.json of an image whose areas have moved: offsets by the order of its files. Its other
-// fields stay.
+// movedInfo returns kargs.json of an image whose areas have moved: offsets by the order of its files. Its
+// other fields stay.
 func movedInfo(info []byte, offsets []int64) ([]byte, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(info, &all); err != nil {

@@ -40,8 +40,8 @@ func (b *Base) embed(p Parts) ([]edit, error) {
 	return append(edits, kargs...), nil
 }
 
-// PXEInitrd returns the initramfs for machines that boot over the network: that of the image, the config, and
-// with a ramdisk also that and nmstatectl. Kernel arguments are in the script that loads it.
+// PXEInitrd returns the initramfs for machines that boot over the network: the image's initramfs, the config,
+// and with a ramdisk also the ramdisk and nmstatectl. Kernel arguments are in the script that loads it.
 func (b *Base) PXEInitrd(p Parts) (*layout.Layout, error) {
 	initrd, err := b.artifact("initramfs", initrdPath)
 	if err != nil {

@@ -42,7 +42,7 @@ func build(t testing.TB, o isotest.Options) base {
 	return base{b, file}
 }
 
-// bytes is the content of a layout.
+// bytes returns the content of a layout.
 func (b base) bytes(t testing.TB, l *layout.Layout) []byte {
 	t.Helper()
 	content, err := io.ReadAll(l.Reader(b.file))
@@ -109,7 +109,7 @@ func (d disk) areas() (text string, areas []area) {
 	return info.Default, areas
 }
 
-// kargs are those of an area: nothing but them, an end and padding is in it.
+// kargs returns the arguments in an area: nothing but them, an end and padding is in it.
 func (d disk) kargs(a area) string {
 	d.t.Helper()
 	content := string(d.content[a.Offset : a.Offset+a.Length])
@@ -125,7 +125,7 @@ func (d disk) kargs(a area) string {
 	return args
 }
 
-// archives are the files of gzip'ed cpio archives with zeros between them.
+// archives reads the files of gzip'ed cpio archives with zeros between them.
 func archives(t testing.TB, content []byte) []map[string]string {
 	t.Helper()
 	var out []map[string]string
@@ -164,7 +164,7 @@ func members(t testing.TB, raw []byte) map[string]string {
 	}
 }
 
-// packedAs is an archive of one file, as other parts of Slipway hand it over.
+// packedAs makes an archive of one file, as other parts of Slipway hand it over.
 func packedAs(t testing.TB, name, content string) []byte {
 	t.Helper()
 	var out bytes.Buffer

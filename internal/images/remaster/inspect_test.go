@@ -26,7 +26,7 @@ func (c counted) ReadAt(p []byte, at int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, at)
 }
 
-// changed is a base with other files.
+// changed makes a base with other files.
 func changed(t testing.TB, own disk, files map[string]string) (content []byte) {
 	t.Helper()
 	var all []iso9660.Change

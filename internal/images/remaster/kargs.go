@@ -119,8 +119,8 @@ func (b *Base) listedArea(image io.ReaderAt, info kargsInfo, i int) (kargsArea, 
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' }
 
-// markers finds areas by their marker: in all of the listed files, or in those of the
-// usual files that have one.
+// markers finds areas by their marker: in all of the listed files, or in the usual files that have
+// one.
 func (b *Base) markers(image io.ReaderAt, listed []string) kernelArguments {
 	paths := listed
 	if len(paths) == 0 {
@@ -173,7 +173,7 @@ func (b *Base) embedArguments(changes []model.KernelArgument) ([]edit, error) {
 	return edits, nil
 }
 
-// changed is the whole area with other arguments.
+// changed returns the whole area with other arguments.
 func (a kargsArea) changed(changes []model.KernelArgument) ([]byte, error) {
 	for _, c := range changes {
 		if strings.ContainsFunc(c.Value, isControl) {
@@ -205,7 +205,7 @@ func (a kargsArea) changed(changes []model.KernelArgument) ([]byte, error) {
 	return a.content(text)
 }
 
-// content is the whole area with a text.
+// content returns the whole area with a text.
 func (a kargsArea) content(text string) ([]byte, error) {
 	text += a.end
 	if int64(len(text)) > a.length {

@@ -14,7 +14,7 @@ const (
 	ramdiskPath    = "images/assisted_installer_custom.img"
 	nmstatectlPath = "images/nmstate.img"
 
-	// ramdiskRoom is what a minimal image has for the ramdisk of an InfraEnv, in bytes
+	// ramdiskRoom is the room of a minimal image for the ramdisk of an InfraEnv, in bytes
 	// (docs/reference/images.md, "Minimal ISO").
 	ramdiskRoom = 1 << 20
 )
@@ -25,7 +25,7 @@ type MinimalOptions struct {
 	Nmstatectl []byte // the result of Nmstatectl, where hosts apply NMState themselves, or nil
 }
 
-// ramdisks are the files that the initramfs gets in addition, in order.
+// ramdisks lists the files that the initramfs gets in addition, in order.
 func (o MinimalOptions) ramdisks() []string {
 	if len(o.Nmstatectl) == 0 {
 		return []string{ramdiskPath}
@@ -33,7 +33,7 @@ func (o MinimalOptions) ramdisks() []string {
 	return []string{ramdiskPath, nmstatectlPath}
 }
 
-// changes are those to the files of the image that are not text.
+// changes lists the changes to files of the image that are not text.
 func (o MinimalOptions) changes() []iso9660.Change {
 	changes := []iso9660.Change{{Path: rootfsPath, Remove: true}, {Path: ramdiskPath, Content: make([]byte, ramdiskRoom)}}
 	if len(o.Nmstatectl) > 0 {
@@ -139,7 +139,7 @@ func (b *Base) minimalConfig(image io.ReaderAt, path string, e configEdit, offse
 	return edited, nil
 }
 
-// configs are the files of boot loaders that the image has: the usual ones, and those with areas.
+// configs lists the files of boot loaders that the image has: the usual ones, and others with areas.
 func (b *Base) configs() []string {
 	paths := map[string]bool{}
 	var out []string
@@ -158,11 +158,11 @@ func (b *Base) configs() []string {
 	return out
 }
 
-// Size is the length of the ISO in bytes.
+// Size returns the length of the ISO in bytes.
 func (m *Minimal) Size() int64 { return m.image.Size() }
 
-// With returns the image of one InfraEnv. Nmstatectl is common to all of them: that of the parts is ignored. A
-// part that does not fit is a model.ErrConflict.
+// With returns the image of one InfraEnv. Nmstatectl is common to all of them: the parts' is ignored. A part
+// that does not fit is a model.ErrConflict.
 func (m *Minimal) With(p Parts) (*layout.Layout, error) {
 	edits, err := m.image.embed(p)
 	if err != nil {

@@ -28,7 +28,7 @@ func minimal(t testing.TB, b base, nmstatectl []byte) *remaster.Minimal {
 	return m
 }
 
-// with is a minimal image in memory.
+// with makes a minimal image in memory.
 func (b base) with(t testing.TB, m *remaster.Minimal, p remaster.Parts) disk {
 	t.Helper()
 	l, err := m.With(p)
@@ -154,7 +154,7 @@ func TestAMinimalImageCanBeUnpacked(t *testing.T) {
 	}
 }
 
-// Some bases have room for the ramdisk themselves, as that of the bench.
+// Some bases have room for the ramdisk themselves, as the bench's.
 func TestARamdiskIsNotAddedTwice(t *testing.T) {
 	t.Parallel()
 	b := build(t, isotest.Options{WithoutInfo: true})

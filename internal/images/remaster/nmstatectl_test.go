@@ -16,7 +16,7 @@ import (
 	"slipway/internal/testing/isotest"
 )
 
-// rootfsWith is a rootfs.img with a program in an OSTree deployment.
+// rootfsWith makes a rootfs.img with a program in an OSTree deployment.
 func rootfsWith(t *testing.T, program []byte) string {
 	t.Helper()
 	if _, err := exec.LookPath("mksquashfs"); err != nil {

@@ -15,7 +15,7 @@ import (
 	"slipway/internal/testing/isotest"
 )
 
-// slice is a range of a layout, piece by piece, as it is sent.
+// slice reads a range of a layout, piece by piece, as it is sent.
 func (b base) slice(t testing.TB, l *layout.Layout, offset, length int64) []byte {
 	t.Helper()
 	var out []byte
@@ -25,8 +25,8 @@ func (b base) slice(t testing.TB, l *layout.Layout, offset, length int64) []byte
 	return out
 }
 
-// far is a base with its initramfs beyond 4 GiB: a hole in a file, and directories that
-// point behind it.
+// far makes a base with its initramfs beyond 4 GiB: a hole in a file, and directories that point
+// behind it.
 func far(t *testing.T, o isotest.Options) base {
 	t.Helper()
 	const beyond = 5<<30 + 6*2048
@@ -53,8 +53,8 @@ func far(t *testing.T, o isotest.Options) base {
 	return base{b, file}
 }
 
-// record is a directory's entry of the place of a file (ECMA-119, 9.1.3 and 9.1.4): block and length, each in
-// both byte orders.
+// record makes a directory's entry of the place of a file (ECMA-119, 9.1.3 and 9.1.4): block and length, each
+// in both byte orders.
 func record(offset, length int64) []byte {
 	var out []byte
 	for _, n := range []int64{offset / 2048, length} {

@@ -17,7 +17,7 @@ const graphPath = "/api/upgrades_info/v1/graph"
 // maxAnswer bounds how much of one reply is read: graphs have a few hundred kilobytes.
 const maxAnswer = 32 << 20
 
-// Fetch requests everything the sources name. Failed requests are in the error; the releases are those of the
+// Fetch requests everything the sources name. Failed requests are in the error; the releases come from the
 // successful ones.
 func (s *Syncer) Fetch(ctx context.Context) (openshift.Releases, error) {
 	var answers []openshift.Answer

@@ -15,10 +15,9 @@ import (
 	"slipway/internal/cluster/openshift"
 )
 
-// Mirror is where live images of Red Hat's CoreOS are published: mirror.openshift.com/pub/openshift-v4, or a copy of
-// it. Below a folder of the architecture, dependencies/rhcos/4.22/latest holds the newest images of a minor version
-// with sha256sum.txt, as sha256sum(1) writes it, and rhcos-id.txt, the version of the system;
-// dependencies/rhcos/4.22/4.22.8 holds those of one build and stays.
+// Mirror is where live images of Red Hat's CoreOS are published: mirror.openshift.com/pub/openshift-v4, or a copy of it. Below a folder
+// of the architecture, dependencies/rhcos/4.22/latest holds the newest images of a minor version with sha256sum.txt, as sha256sum(1)
+// writes it, and rhcos-id.txt, the version of the system; dependencies/rhcos/4.22/4.22.8 holds the images of one build and stays.
 type Mirror struct {
 	Base   *url.URL
 	Client *http.Client

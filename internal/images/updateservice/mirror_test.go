@@ -56,7 +56,7 @@ func TestTheMirrorNamesTheNewestLiveImage(t *testing.T) {
 
 	image, err = m.Image(t.Context(), "4.22", "x86_64")
 	require.NoError(t, err)
-	require.Equal(t, "4.22.8", image.Version, "without rhcos-id.txt: that of the build")
+	require.Equal(t, "4.22.8", image.Version, "without rhcos-id.txt: the build's")
 	require.Equal(t, m.Base.String()+"/x86_64/dependencies/rhcos/4.22/4.22.8/rhcos-4.22.8-x86_64-live-iso.x86_64.iso", image.URL)
 }
 

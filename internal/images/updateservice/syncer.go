@@ -59,7 +59,7 @@ func (s *Syncer) Sync(ctx context.Context) {
 	s.Log.InfoContext(ctx, "release sources read", "found", len(found), "on_offer", len(s.Catalogue.List()))
 }
 
-// majors are the first numbers of the versions of sources.
+// majors lists the first numbers of the versions of sources.
 func majors(sources []openshift.ReleaseSource) []string {
 	var out []string
 	for _, s := range sources {

@@ -58,12 +58,12 @@ const (
 // ErrRefused marks an invalid credential; the text says why it is invalid.
 var ErrRefused = errors.New("credential refused")
 
-// Refusedf is an ErrRefused.
+// Refusedf makes an ErrRefused.
 func Refusedf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
 }
 
-// Role is what a caller may do; package api has the table of operations.
+// Role names the permissions of a caller; package api has the table of operations.
 type Role string
 
 // The roles.
@@ -116,7 +116,7 @@ func (c Caller) Key() string {
 	return fmt.Sprintf("%s|%s|%s|%s|%s|%s|%s|%t", c.Role, c.Issuer, c.Name, c.TokenID, c.InfraEnvID, c.hostCluster(), c.HostID, c.Image)
 }
 
-// hostCluster is the cluster that a credential is bound to: that of a host changes, and its credential does not.
+// hostCluster returns the cluster that a credential is bound to: a host's cluster changes, and its credential does not.
 func (c Caller) hostCluster() uuid.UUID {
 	if c.HostID != uuid.Nil {
 		return uuid.Nil

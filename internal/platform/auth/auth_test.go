@@ -33,7 +33,7 @@ type lab struct {
 	private *ecdsa.PrivateKey
 	now     time.Time
 	keys    map[uuid.UUID]model.Secret
-	// replaced is when that of envID was replaced; zero: never.
+	// replaced is when the key of envID was replaced; zero: never.
 	replaced time.Time
 	users    usertoken.Book
 	*auth.Local

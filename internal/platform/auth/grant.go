@@ -11,8 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// Grant is what a token of the service permits: either a scheme, with everything a user or an agent may do, or
-// one object.
+// Grant holds the permissions of a token of the service: either a scheme, with everything a user or an agent
+// may do, or one object.
 type Grant struct {
 	Scheme                Scheme // SchemeUser, SchemeAgent or SchemeWatcher
 	Name                  string // the user it is issued to; empty: the administrator

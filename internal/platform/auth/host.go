@@ -13,7 +13,7 @@ import (
 	"slipway/internal/model"
 )
 
-// AgentTokens is what agents prove themselves with in mode local, the value of AGENT_TOKENS.
+// AgentTokens is the kind of tokens that agents prove themselves with in mode local, the value of AGENT_TOKENS.
 type AgentTokens string
 
 const (
@@ -32,7 +32,7 @@ const (
 	hostTokenRenewal = time.Hour
 )
 
-// HostFacts are what the token of a host depends on.
+// HostFacts holds the facts that the token of a host depends on.
 type HostFacts struct {
 	Generation int          // of its tokens: another registration ends those before
 	ClusterID  uuid.UUID    // that it belongs to now; zero: none
@@ -42,14 +42,14 @@ type HostFacts struct {
 	Held bool
 }
 
-// ClusterFacts are what the token of a controller depends on.
+// ClusterFacts holds the facts that the token of a controller depends on.
 type ClusterFacts struct {
 	Attempt int // of its installation
 	Open    bool
 }
 
-// HostToken signs a token of one host. It is empty where another service signs. Agents of other implementations know nothing of
-// it, and continue with that of their image.
+// HostToken signs a token of one host. It is empty where another service signs. Agents of other implementations know nothing of it, and
+// continue with their image's.
 func (l *Local) HostToken(h *model.Host, key model.Secret) (model.Secret, error) {
 	if l.Mode != ModeLocal {
 		return "", nil
@@ -84,7 +84,7 @@ func (l *Local) ControllerToken(clusterID uuid.UUID, attempt int) (model.Secret,
 func (l *Local) hostCaller(ctx context.Context, caller Caller, c claims) (Caller, error) {
 	id, err := uuid.Parse(c.HostID)
 	if err != nil || id == uuid.Nil || caller.InfraEnvID == uuid.Nil {
-		return Caller{}, Refusedf("require the token of a host with its id and that of its infra-env")
+		return Caller{}, Refusedf("require the token of a host with its id and the id of its infra-env")
 	}
 	host, err := l.Host(ctx, caller.InfraEnvID, id)
 	if errors.Is(err, model.ErrNotFound) {

@@ -30,7 +30,7 @@ type LocalOptions struct {
 	TokenKey func(ctx context.Context, infraEnvID uuid.UUID) (model.Secret, error)
 	// KeyReplaced returns when that key was replaced last, zero for never: tokens that do not name a key end with it. nil: never.
 	KeyReplaced func(ctx context.Context, infraEnvID uuid.UUID) (time.Time, error)
-	// AgentTokens are what agents prove themselves with in mode local; empty: PerHost.
+	// AgentTokens is the kind of tokens that agents prove themselves with in mode local; empty: PerHost.
 	AgentTokens AgentTokens
 	// Host returns what is known of a host, Cluster of a cluster; their errors of kind model.ErrNotFound make the credential
 	// invalid.
@@ -72,7 +72,7 @@ func NewLocal(o LocalOptions) (*Local, error) {
 // Open reports that callers need a credential.
 func (l *Local) Open() bool { return false }
 
-// claims are what a token says (docs/reference/auth.md, "Tokens").
+// claims holds the claims of a token (docs/reference/auth.md, "Tokens").
 type claims struct {
 	jwt.RegisteredClaims
 	InfraEnvID string `json:"infra_env_id,omitempty"`
@@ -80,7 +80,7 @@ type claims struct {
 	AuthScheme Scheme `json:"auth_scheme,omitempty"`
 	// ReadOnly restricts a user's token to reading, where another service signs it.
 	ReadOnly bool `json:"read_only,omitempty"`
-	// Role, HostID, Generation, Attempt and Key are those of host.go.
+	// Role, HostID, Generation, Attempt and Key are explained in host.go.
 	Role       Role   `json:"role,omitempty"`
 	HostID     string `json:"host_id,omitempty"`
 	Generation int    `json:"generation,omitempty"`
@@ -133,7 +133,7 @@ func (l *Local) Caller(ctx context.Context, scheme Scheme, credential string) (C
 	return caller, nil
 }
 
-// bare is a token without what stands before it in a header.
+// bare returns a token without what stands before it in a header.
 func bare(credential string) string {
 	return strings.TrimSpace(strings.TrimPrefix(credential, "Bearer "))
 }
@@ -218,7 +218,8 @@ func (l *Local) checkAddress(ctx context.Context, caller Caller, c claims) error
 	return l.checkIssued(ctx, caller.InfraEnvID, c)
 }
 
-// imageHolder returns the caller of a token that discovery images contain, or that an administrator signed for agents of others.
+// imageHolder returns the caller of a token that discovery images contain, or that an administrator signed for agents of other
+// implementations.
 func (l *Local) imageHolder(ctx context.Context, caller Caller, c claims) (Caller, error) {
 	v2 := c.Role == RoleForeign || c.Key == "" // see AgentToken
 	if !v2 || l.AgentTokens != PerInfraEnv {

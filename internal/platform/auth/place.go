@@ -11,7 +11,7 @@ type Place struct {
 	query bool
 }
 
-// places are those of the security schemes of the API document (docs/reference/auth.md, "Places").
+// places lists the places of the security schemes of the API document (docs/reference/auth.md, "Places").
 var places = map[Scheme]Place{
 	SchemeUser:     {"Authorization", false},
 	SchemeAgent:    {"X-Secret-Key", false},

@@ -12,12 +12,12 @@ import (
 	"slipway/internal/model"
 )
 
-// Issuer identifies users by tokens that it signed, which name it in the claim iss. Its errors are as those of Caller.
+// Issuer identifies users by tokens that it signed, which name it in the claim iss. Its errors are as for Caller.
 type Issuer interface {
 	Caller(ctx context.Context, token string) (Caller, error)
 }
 
-// UserRoles are those of people, and of programs of theirs; the one that may do most comes first.
+// UserRoles lists the roles of people and of their programs; the role that may do most comes first.
 var UserRoles = []Role{RoleAdmin, RoleUser, RoleViewer}
 
 // ErrNoUserTokens says why a service makes no tokens of users.
@@ -33,7 +33,7 @@ func (l *Local) UserToken(t model.UserToken) (model.Secret, error) {
 	}})
 }
 
-// ofIssuer reports whether a token names who signed it; those of this service do not. It is verified later.
+// ofIssuer reports whether a token names who signed it; tokens of this service do not. It is verified later.
 func ofIssuer(token string) bool {
 	var c jwt.RegisteredClaims
 	_, _, err := jwt.NewParser().ParseUnverified(token, &c)

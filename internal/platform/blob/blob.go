@@ -28,7 +28,7 @@ type Store struct {
 type Sealer interface {
 	Seal(plain, aad []byte) []byte
 	Open(sealed, aad []byte) ([]byte, error)
-	// Header is what everything that is sealed now begins with: two bytes, which name the current key.
+	// Header returns the start of everything that is sealed now: two bytes, which name the current key.
 	Header() []byte
 }
 
@@ -51,8 +51,8 @@ func Open(ctx context.Context, address string, sealer Sealer) (*Store, error) {
 	return &Store{bucket: bucket, sealer: sealer, lock: alone}, nil
 }
 
-// fileOptions are the settings of a folder: temporary files beside the final ones (a rename across file systems
-// fails), no file of attributes beside every object, and folders that other users cannot enter.
+// fileOptions returns the settings of a folder: temporary files beside the final ones (a rename across file
+// systems fails), no file of attributes beside every object, and folders that other users cannot enter.
 func fileOptions(q url.Values) url.Values {
 	q.Set("no_tmp_dir", "1")
 	q.Set("metadata", "skip")

@@ -18,7 +18,8 @@ import (
 // name), and then the content in the DARE format, 64 KiB a package, encrypted with that key (github.com/minio/sio).
 var streamMagic = []byte("\x00slipway-stream\x00")
 
-// keySize is the length of the key of an object, and sealedKeySize that of the sealed one: seal.go adds a header, a nonce and a tag.
+// keySize is the length of the key of an object, and sealedKeySize the length of the sealed key: seal.go adds a header, a nonce and a
+// tag.
 const (
 	keySize       = 32
 	sealedKeySize = 2 + 12 + keySize + 16

@@ -32,7 +32,7 @@ type source struct {
 	current *tls.Certificate
 }
 
-// stamp is what changes with a file.
+// stamp holds the properties that change with a file.
 type stamp struct {
 	size     int64
 	modified time.Time

@@ -1,4 +1,4 @@
-// Package certificates makes X.509 certificates, and keeps those of a listener.
+// Package certificates makes X.509 certificates, and keeps the certificate of a listener.
 package certificates
 
 import (

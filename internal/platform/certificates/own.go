@@ -29,7 +29,7 @@ const (
 	renewEvery    = 12 * time.Hour
 )
 
-// The files in the folder of Own; AuthorityFile is what clients have to trust, AuthorityKeyFile its key.
+// The files in the folder of Own; clients have to trust AuthorityFile, AuthorityKeyFile is its key.
 const (
 	AuthorityFile    = "ca.pem"
 	AuthorityKeyFile = "ca.key"
@@ -55,10 +55,10 @@ func OpenOwn(dir string, names []string, now func() time.Time) (*Own, error) {
 	return o, o.ensure()
 }
 
-// Authority is the certificate that clients have to trust, PEM.
+// Authority returns the certificate that clients have to trust, PEM.
 func (o *Own) Authority() string { return string(o.authority) }
 
-// Files are those of the listener's certificate.
+// Files returns the files of the listener's certificate.
 func (o *Own) Files() Files {
 	return Files{Certificate: filepath.Join(o.dir, serverFile), Key: filepath.Join(o.dir, serverKeyFile)}
 }

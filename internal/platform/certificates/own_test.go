@@ -19,7 +19,7 @@ import (
 
 var start = time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
 
-// served is the certificate that a listener with these settings sends, and what a client with this authority says of it.
+// served returns the certificate that a listener with these settings sends, and what a client with this authority says of it.
 func served(t *testing.T, settings *tls.Config, authority, name string, now time.Time) (*x509.Certificate, error) {
 	t.Helper()
 	server, err := tls.Listen("tcp", "127.0.0.1:0", settings)

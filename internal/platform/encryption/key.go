@@ -22,7 +22,7 @@ func (k Key) number() byte { return keyID(k.bytes) }
 
 func (k Key) line() string { return base64.StdEncoding.EncodeToString(k.bytes) + "\n" }
 
-// keyID is the part of a key's id that values hold.
+// keyID returns the part of a key's id that values hold.
 func keyID(key []byte) byte { return keyDigest(key)[0] }
 
 func keyDigest(key []byte) [sha256.Size]byte {

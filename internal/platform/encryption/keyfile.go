@@ -21,12 +21,12 @@ const keyFileHeader = `# Keys that encrypt the secrets of Slipway. Keep a copy: 
 var (
 	// ErrNoKeyFile: there is no file of keys.
 	ErrNoKeyFile = errors.New("no key file")
-	// ErrKeyInUse: a key cannot be removed, as it is the one that encrypts.
+	// ErrKeyInUse: a key cannot be removed, as it encrypts.
 	ErrKeyInUse = errors.New("key encrypts")
 )
 
-// ReadFile returns the keys of the file at path, the one that encrypts first. A file that other users can read is refused; without
-// a file it is an ErrNoKeyFile.
+// ReadFile returns the keys of the file at path, the key that encrypts first. A file that other users can read is refused; without a file
+// it is an ErrNoKeyFile.
 func ReadFile(path string) ([]Key, error) {
 	data, err := read(path)
 	if err != nil {
@@ -80,8 +80,8 @@ func parse(data []byte) ([]Key, error) {
 	return keys, nil
 }
 
-// create writes a new key file, or keeps the one that another process created first. Linking a finished file to
-// its name is atomic and, unlike renaming, never replaces a file.
+// create writes a new key file, or keeps the file that another process created first. Linking a finished file
+// to its name is atomic and, unlike renaming, never replaces a file.
 func create(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -68,7 +68,7 @@ func (k *Keys) Reload() (changed bool, err error) {
 	return true, nil
 }
 
-// Held returns the keys, the one that encrypts first.
+// Held returns the keys, the key that encrypts first.
 func (k *Keys) Held() []Key { return k.held.Load().keys }
 
 // Header begins every value that the current key seals.

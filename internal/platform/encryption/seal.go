@@ -42,7 +42,7 @@ var (
 // Sealer encrypts with its current key and decrypts with any key it holds. It is safe for concurrent use.
 type Sealer struct {
 	current byte
-	// aeads are those of each id, which is a byte: of twenty keys, two have the same one more often than not.
+	// aeads are the ciphers of each id, which is a byte: of twenty keys, two have the same one more often than not.
 	aeads  map[byte][]cipher.AEAD
 	source []byte // of derived keys
 }

@@ -18,7 +18,7 @@ import (
 	x509certs "slipway/internal/platform/certificates"
 )
 
-// The files in the folder of TemporalOptions. Clients need all but those of the server.
+// The files in the folder of TemporalOptions. Clients need all but the server's.
 const (
 	authorityFile  = "ca.pem"
 	serverFile     = "server.pem"
@@ -32,8 +32,8 @@ const (
 // clientName is the subject of the certificates that the server takes calls from.
 const clientName = "slipway"
 
-// certificates are those of a data folder. The key of the authority that signed them is kept nowhere, so that there
-// is no other certificate of it.
+// certificates holds the certificates of a data folder. The key of the authority that signed them is kept nowhere, so that there is no
+// other certificate of it.
 type certificates struct{ authority, server, client x509certs.Pair }
 
 // loadCertificates reads those in a folder, or makes new ones where any is missing, damaged or about to expire.
@@ -53,7 +53,7 @@ func loadCertificates(dir string, now time.Time) (*certificates, error) {
 	return c, c.write(dir)
 }
 
-// files are the contents of the folder by name.
+// files maps names to the contents of the folder.
 func (c *certificates) files() map[string]*[]byte {
 	return map[string]*[]byte{
 		authorityFile: &c.authority.Certificate,

@@ -21,7 +21,7 @@ func testLogger(t *testing.T, level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: level}))
 }
 
-// dataFolder is a folder that an unprivileged user can reach, which t.TempDir is not.
+// dataFolder makes a folder that an unprivileged user can reach, which t.TempDir is not.
 func dataFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "slipway-engine-")

@@ -2,7 +2,7 @@ package engine
 
 import "time"
 
-// Ports are all that the server listens on.
+// Ports lists all ports that the server listens on.
 func (t *Temporal) Ports() []int {
 	var ports []int
 	for _, port := range t.ports {
@@ -11,7 +11,7 @@ func (t *Temporal) Ports() []int {
 	return ports
 }
 
-// NewClaimMapper is the one of the server.
+// NewClaimMapper makes the server's claim mapper.
 var NewClaimMapper = newClaimMapper
 
 // LoadCertificates makes or reads the files of a folder.

@@ -148,10 +148,10 @@ func (m *meters) StartBatch(string) metrics.BatchHandler { return m }
 // Close ends a batch.
 func (m *meters) Close() error { return nil }
 
-// Stop is called when the server stops.
+// Stop does nothing; Temporal calls it when the server stops.
 func (m *meters) Stop(log.Logger) {}
 
-// values are those of a metric's labels; a later tag hides an earlier one.
+// values returns the values of a metric's labels; a later tag hides an earlier one.
 func (m *meters) values(name string) []string {
 	labels := m.shared.labels[name]
 	values := make([]string, len(labels))

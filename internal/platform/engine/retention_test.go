@@ -29,7 +29,7 @@ func dial(t *testing.T, server *engine.Temporal, more ...grpc.DialOption) client
 	return c
 }
 
-// retention is what the server says, in hours.
+// retention asks the server for the retention of a namespace, in hours.
 func retention(t *testing.T, c client.Client, namespace string) float64 {
 	t.Helper()
 	found, err := c.WorkflowService().DescribeNamespace(await.Context(t), &workflowservice.DescribeNamespaceRequest{Namespace: namespace})

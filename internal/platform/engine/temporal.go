@@ -52,9 +52,8 @@ type Temporal struct {
 	err  error         // why; set before done is closed
 }
 
-// StartTemporal prepares the database and starts the server. It returns when the frontend
-// accepts calls. ctx is that of the whole service: from its end on, what fails does so because of it and is logged as
-// details, also before Stop.
+// StartTemporal prepares the database and starts the server. It returns when the frontend accepts calls. ctx is the context of the whole
+// service: from its end on, what fails does so because of it and is logged as details, also before Stop.
 //
 // Errors: *PortTakenError, ErrEngineHeld when another process runs a server on this
 // database, ErrNewerDatabase when a newer version has used it.
@@ -86,8 +85,8 @@ func StartTemporal(ctx context.Context, o TemporalOptions) (*Temporal, error) {
 	return t, nil
 }
 
-// MigrateTemporal prepares the database for the server without starting one. The errors
-// are those of StartTemporal.
+// MigrateTemporal prepares the database for the server without starting one. The errors are as for
+// StartTemporal.
 func MigrateTemporal(ctx context.Context, o TemporalOptions) error {
 	t := &Temporal{done: make(chan struct{})}
 	lock, err := takeLock(ctx, o.DatabaseURL, o.Logger)
@@ -157,17 +156,17 @@ func (t *Temporal) fail(err error) {
 	})
 }
 
-// Address is where clients connect, host:port.
+// Address returns the address clients connect to, host:port.
 func (t *Temporal) Address() string { return address(t.ports[primitives.FrontendService]) }
 
-// Certificates is the folder with what clients need: see TemporalOptions.
+// Certificates returns the folder with what clients need: see TemporalOptions.
 func (t *Temporal) Certificates() string { return t.folder }
 
-// Metrics are the server's, to be served beside our own.
+// Metrics returns the server's metrics, to be served beside our own.
 func (t *Temporal) Metrics() prometheus.Gatherer { return t.meters.shared.registry }
 
-// Done is closed when the server cannot continue, for the reason that Err returns. A database that is
-// unreachable for a while is no such reason.
+// Done returns a channel that is closed when the server cannot continue, for the reason that Err
+// returns. A database that is unreachable for a while is no such reason.
 func (t *Temporal) Done() <-chan struct{} { return t.done }
 
 // Err returns why the server cannot continue. It is nil before Done.

@@ -32,7 +32,7 @@ const queue = "engine-test"
 
 var phase = temporal.NewSearchAttributeKeyKeyword("Phase")
 
-// waitForSignal is a workflow that is open until somebody signals it, and returns what it got.
+// waitForSignal runs as a workflow that is open until somebody signals it, and returns what it got.
 func waitForSignal(ctx workflow.Context) (string, error) {
 	if err := workflow.UpsertTypedSearchAttributes(ctx, phase.ValueSet("waiting")); err != nil {
 		return "", err
@@ -61,7 +61,7 @@ func stopTemporal(t *testing.T, server *engine.Temporal) {
 	require.NoError(t, server.Stop(ctx))
 }
 
-// bundled is how a client of the server's user reaches it.
+// bundled returns how a client of the server's user reaches it.
 func bundled(t *testing.T, server *engine.Temporal) frontend.Connection {
 	t.Helper()
 	connection, err := frontend.Bundled(server.Address(), frontend.CertificatesIn(server.Certificates()))
@@ -229,7 +229,7 @@ func TestTemporalHasMetrics(t *testing.T) {
 	}
 }
 
-// stuck is a workflow whose task fails at each attempt.
+// stuck runs as a workflow whose task fails at each attempt.
 func stuck(workflow.Context) error { panic("not today") }
 
 // TestAWorkflowThatDoesNotProceedIsSeenInMetrics expects the names and labels of

@@ -24,7 +24,7 @@ func (l *Lock) Release() { _ = l.file.Unlock() }
 // Try takes a lock exclusively, or returns nil when another process has it. A missing file is made with mode.
 func Try(path string, mode os.FileMode) (*Lock, error) { return try(at(path, os.O_CREATE, mode)) }
 
-// TryExisting is Try for a file that exists.
+// TryExisting works as Try, for a file that exists.
 func TryExisting(path string) (*Lock, error) { return try(at(path, 0, 0)) }
 
 // Exclusive waits for a lock until ctx ends.

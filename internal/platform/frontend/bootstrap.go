@@ -120,7 +120,7 @@ func querySearchAttributes(ctx context.Context, c client.Client, namespace strin
 	return nil
 }
 
-// persist retries while the error is that of a server that is still starting, or does not know a new namespace
+// persist retries while the error comes from a server that is still starting, or does not know a new namespace
 // yet.
 func persist(ctx context.Context, step func(context.Context) error) error {
 	poll := time.NewTicker(bootstrapPoll)

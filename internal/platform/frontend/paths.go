@@ -12,18 +12,17 @@ import (
 // apiPath is below UIPath what the pages call; a gateway translates it to calls of Temporal's frontend.
 const apiPath = "/api/v1/"
 
-// serviceReads are what the pages read about Temporal itself. The list of namespaces is answered by ownNamespace.
-// Not in it are the endpoints of Nexus, which belong to a whole Temporal cluster, and the newest releases, which
-// the module asks GitHub for.
+// serviceReads lists the requests of the pages about Temporal itself. The list of namespaces is answered by ownNamespace. Not in it are
+// the endpoints of Nexus, which belong to a whole Temporal cluster, and the newest releases, which the module asks GitHub for.
 var serviceReads = []string{"settings", "ui-extensions", "cluster-info", "system-info"}
 
 // queryPath is a read, although it is sent by POST.
 const queryPath = "workflows/*/query/*"
 
-// namespaceWrites are the changes of a namespace that the buttons of the pages make, below its path; * is any one
-// segment. Not in it are starts of workflows, also by new or changed schedules: the service starts them all, and a copy would
-// be a second one for the same rows. Neither are changes of the namespace and of its search attributes, calls of workers, which
-// complete activities of others, and what Slipway has none of: standalone activities, Nexus operations, rules.
+// namespaceWrites are the changes of a namespace that the buttons of the pages make, below its path; * is any one segment. Not in it are
+// starts of workflows, also by new or changed schedules: the service starts them all, and a copy would be a second one for the same rows.
+// Neither are changes of the namespace and of its search attributes, calls of workers, which complete activities of other workers, and
+// what Slipway has none of: standalone activities, Nexus operations, rules.
 var namespaceWrites = map[string][]string{
 	http.MethodPost: {
 		"workflows/*/cancel",
@@ -52,7 +51,7 @@ type fence struct {
 	readOnly  bool
 }
 
-// restrict is the middleware.
+// restrict returns the middleware.
 func (f fence) restrict(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()

@@ -47,7 +47,7 @@ var changes = []string{
 // query is a read that is sent by POST.
 const query = "POST workflows/{execution.workflow_id}/query/{query.query_type}"
 
-// httpCalls are all calls that a Temporal frontend of this API version offers over HTTP, by its own descriptors.
+// httpCalls lists all calls that a Temporal frontend of this API version offers over HTTP, by its own descriptors.
 func httpCalls(t *testing.T) []string {
 	t.Helper()
 	var calls []string

@@ -15,7 +15,7 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// DefaultRetention is that of namespaces which Slipway creates.
+	// DefaultRetention is the retention of namespaces which Slipway creates.
 	DefaultRetention = 30 * day
 )
 

@@ -37,7 +37,7 @@ type UIOptions struct {
 	ReadOnly bool
 }
 
-// UI is Temporal's web UI, to be mounted at UIPath with that prefix still in the request.
+// UI makes Temporal's web UI, to be mounted at UIPath with that prefix still in the request.
 //
 // The module's own server has no public handler, and with a path prefix it switches off
 // its Content-Security-Policy; so the handler is put together here, from the same parts.
@@ -135,7 +135,7 @@ func uiTLS(profile envconfig.ClientConfigProfile) uiconfig.TLS {
 }
 
 // apiKey adds the cluster's API key. It comes after the CSRF check, which trusts every request that has such a
-// header, and after the fence, which removes those of callers.
+// header, and after the fence, which removes callers' keys.
 func apiKey(key string) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -147,7 +147,7 @@ func apiKey(key string) echo.MiddlewareFunc {
 	}
 }
 
-// uiAssets are the files of the web UI module.
+// uiAssets returns the files of the web UI module.
 func uiAssets() (fs.FS, error) {
 	all, err := ui.Assets()
 	if err != nil {

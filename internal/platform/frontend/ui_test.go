@@ -104,7 +104,7 @@ func TestUIListsNamesBeforeIDs(t *testing.T) {
 	}
 }
 
-// moduleScripts are all scripts of the module.
+// moduleScripts returns all scripts of the module.
 func moduleScripts(t *testing.T) string {
 	t.Helper()
 	assets, err := ui.Assets()

@@ -81,8 +81,8 @@ func contentPolicy(scripts []string) string {
 	}, "; ")
 }
 
-// securityHeaders are set when the reply begins, because the handlers set a weaker policy of their own. The
-// renderer of user-written Markdown has a stricter one, which stays.
+// securityHeaders sets headers when the reply begins, because the handlers set a weaker policy of their
+// own. The renderer of user-written Markdown has a stricter one, which stays.
 func securityHeaders(policy string) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {

@@ -33,7 +33,7 @@ type answer struct {
 	sent    int64
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap serves http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // Write implements io.Writer.

@@ -10,8 +10,7 @@ import (
 const (
 	// bodyPatience is how long a body may take to begin, or to end when it is small.
 	bodyPatience = 30 * time.Second
-	// slowest is the rate that a body has to arrive with beyond it, in bytes a second; slowestLarge that of what follows after
-	// smallBody bytes.
+	// slowest is the rate that a body has to arrive with beyond it, in bytes a second; slowestLarge the rate of the bytes after smallBody.
 	slowest      = 4 << 10
 	slowestLarge = 64 << 10
 	smallBody    = 1 << 20

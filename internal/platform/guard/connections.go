@@ -27,7 +27,7 @@ type Connections struct {
 // reportEvery is how often closed connections are logged.
 const reportEvery = time.Minute
 
-// State is the http.Server.ConnState that closes connections beyond the bounds as they come.
+// State serves as http.Server.ConnState and closes connections beyond the bounds as they come.
 func (c *Connections) State(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
@@ -40,7 +40,7 @@ func (c *Connections) State(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// clientOf is what connections are counted by; the zero prefix: loopback.
+// clientOf returns the prefix that connections are counted by; the zero prefix: loopback.
 func clientOf(conn net.Conn) netip.Prefix {
 	remote, err := netip.ParseAddrPort(conn.RemoteAddr().String())
 	if err != nil || remote.Addr().Unmap().IsLoopback() {

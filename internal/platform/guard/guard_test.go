@@ -18,7 +18,7 @@ import (
 	"slipway/internal/testing/httpclient"
 )
 
-// guarded is a server that counts what reaches its handler; clock is that of the guard.
+// guarded starts a server that counts what reaches its handler; clock is the guard's.
 func guarded(t *testing.T, clock func() time.Time) (*httptest.Server, chan string) {
 	t.Helper()
 	reached := make(chan string, 100)
@@ -85,7 +85,7 @@ func TestBodyThatStopsEndsItsRequest(t *testing.T) {
 	t.Parallel()
 	const patience = 30 * time.Second
 	start := time.Now()
-	// The clock is 29.8 s behind that of the network, so that the deadline is close.
+	// The clock is 29.8 s behind the network's, so that the deadline is close.
 	server, reached := guarded(t, func() time.Time { return time.Now().Add(200*time.Millisecond - patience) })
 	c, err := net.Dial("tcp", strings.TrimPrefix(server.URL, "http://"))
 	require.NoError(t, err)

@@ -44,7 +44,7 @@ func Proxies(proxies *httpproxy.Config) (hosts []string) {
 	return hosts
 }
 
-// DialContext connects, for an http.Transport. A name is looked up once, and what it leads to is what is checked. Its error for an
+// DialContext connects, for an http.Transport. A name is looked up once, and the addresses it leads to are checked. Its error for an
 // address that is not allowed is a model.ErrUnprocessable.
 func (o Outbound) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}

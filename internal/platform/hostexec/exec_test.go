@@ -147,7 +147,7 @@ func TestExecLetsNoCommandOutliveItsProcess(t *testing.T) {
 	requireDead(t, pids)
 }
 
-// TestHelperSleeps is the process that TestExecLetsNoCommandOutliveItsProcess kills.
+// TestHelperSleeps acts as the process that TestExecLetsNoCommandOutliveItsProcess kills.
 func TestHelperSleeps(t *testing.T) {
 	pids := os.Getenv("HELPER_PIDS")
 	if pids == "" {

@@ -60,13 +60,13 @@ func hold(t *testing.T, pid string) {
 	}
 }
 
-// TestHelperHoldsAProcess is the tracer; it ends with its standard input.
+// TestHelperHoldsAProcess acts as the tracer; it ends with its standard input.
 func TestHelperHoldsAProcess(t *testing.T) {
 	held := os.Getenv("HELPER_HOLDS")
 	if held == "" {
 		t.Skip("only as a process of another test")
 	}
-	runtime.LockOSThread() // the one that traces
+	runtime.LockOSThread() // the thread that traces
 	pid, err := strconv.Atoi(held)
 	require.NoError(t, err)
 	if err := unix.PtraceSeize(pid); err != nil {

@@ -66,7 +66,7 @@ func Errorf(kind error, format string, args ...any) error {
 	return &reason{kind, fmt.Sprintf(format, args...)}
 }
 
-// NoMethod is the error of an address that does not accept a method.
+// NoMethod returns the error of an address that does not accept a method.
 func NoMethod(method string) error {
 	return Errorf(errMethod, "method %s is not offered here", method)
 }

@@ -14,7 +14,7 @@ const HeaderRequestID = "X-Request-Id"
 
 var requestIDText = regexp.MustCompile(`^[0-9A-Za-z._:-]{1,64}$`)
 
-// Request is what is known about a request while it is answered.
+// Request holds the facts about a request while it is answered.
 type Request struct {
 	ID  string
 	Err error // why it failed; set by Fail

@@ -47,7 +47,7 @@ func TestWhatBusyTimesLeftIsGivenBack(t *testing.T) {
 	require.Contains(t, string(out), "memory given back")
 }
 
-// TestHelperWasBusy is measured in a process where no other test takes memory.
+// TestHelperWasBusy measures in a process where no other test takes memory.
 func TestHelperWasBusy(t *testing.T) {
 	if os.Getenv("HELPER_BUSY") == "" {
 		t.Skip("only as a process of another test")
@@ -63,14 +63,14 @@ func TestHelperWasBusy(t *testing.T) {
 	t.Log("memory given back")
 }
 
-// heapInMemory is the heap without what was given back.
+// heapInMemory returns the size of the heap without what was given back.
 func heapInMemory() uint64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return stats.HeapSys - stats.HeapReleased
 }
 
-// residentFilePages is what proc_pid_statm(5) calls shared: pages of files.
+// residentFilePages reads the number that proc_pid_statm(5) calls shared: pages of files.
 func residentFilePages(t *testing.T) int {
 	t.Helper()
 	statm, err := os.ReadFile("/proc/self/statm")

@@ -21,8 +21,8 @@ const intro = "`GET /metrics` of every process, also of `slipway worker`, in the
 	"Temporal are exposed as well.\n\n"
 
 const temporalIntro = "## Temporal's SDK\nWhat the clients and workers of Slipway see of Temporal, bundled or not: " +
-	"names and labels are those of [its documentation](https://docs.temporal.io/references/sdk-metrics).\n" +
-	"Metrics of tasks are those of processes with a worker, `slipway up` and `slipway worker`. " +
+	"names and labels are listed in [its documentation](https://docs.temporal.io/references/sdk-metrics).\n" +
+	"Metrics of tasks come from processes with a worker, `slipway up` and `slipway worker`. " +
 	"A metric keeps at most 200 sets of labels; the rest is one\nwith `otel_metric_overflow`.\n\n"
 
 // alerts are rules for Prometheus. Temporal tries a workflow task again after at most 10 minutes (WorkflowTaskRetryMaxInterval in

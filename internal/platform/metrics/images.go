@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Names of the metrics of the image service, in addition to those of the OS images in internal/images/liveisos.
+// Names of the metrics of the image service, in addition to the metrics of OS images in internal/images/liveisos.
 const (
 	imageRequests  = ours + "image_requests_total"
 	imageBytes     = ours + "image_sent_bytes_total"

@@ -19,7 +19,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// story is what happened to a cluster of one host.
+// story is the history of a cluster of one host.
 type story struct {
 	at      time.Time
 	cluster *model.Cluster
@@ -58,7 +58,7 @@ func recorder(t *testing.T) (*metrics.Recorder, *prometheus.Registry) {
 	return metrics.New(r), r
 }
 
-// lines are the samples of metrics: labels, and the value or the number of observations.
+// lines returns the samples of metrics: labels, and the value or the number of observations.
 func lines(t *testing.T, r *prometheus.Registry, names ...string) []string {
 	t.Helper()
 	families, err := r.Gather()

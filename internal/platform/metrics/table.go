@@ -97,7 +97,7 @@ var table = []row{
 		labels:  []string{labelVersion, labelResult},
 		buckets: minutes,
 		help: "Seconds from the install command to the end of an installation; its count by result (installed, error, cancelled) is " +
-			"that of installations",
+			"the number of installations",
 	},
 	{
 		name:    phaseSeconds,
@@ -183,7 +183,7 @@ type Metric struct {
 	Labels           []string
 }
 
-// List lists every metric: those of the v2 API first, then those of Slipway, of images and of Temporal's SDK.
+// List lists every metric: first the v2 API's, then the metrics of Slipway, of images and of Temporal's SDK.
 func List() []Metric {
 	rows := slices.Concat(table, imageTable, temporalTable)
 	out := make([]Metric, len(rows))

@@ -61,7 +61,7 @@ func temporalView() metric.View {
 	}
 }
 
-// instrument is the name in the SDK: without the ending that the exporter adds by kind and unit.
+// instrument returns the name in the SDK: without the ending that the exporter adds by kind and unit.
 func (t row) instrument() string {
 	switch t.kind {
 	case counter:

@@ -30,7 +30,7 @@ func sdk(t *testing.T) (client.MetricsHandler, *prometheus.Registry) {
 	}), registry
 }
 
-// The names and labels are those of https://docs.temporal.io/references/sdk-metrics.
+// The names and labels are listed at https://docs.temporal.io/references/sdk-metrics.
 func TestMetricsOfTheSDKHaveTheNamesOfItsDocumentation(t *testing.T) {
 	t.Parallel()
 	handler, registry := sdk(t)

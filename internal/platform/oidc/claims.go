@@ -9,7 +9,7 @@ import (
 	"slipway/internal/platform/auth"
 )
 
-// name is what users and organizations may be called, as in api/slipway.yaml.
+// name matches the names that users and organizations may have, as in api/slipway.yaml.
 var name = regexp.MustCompile(`^[!-~]+( [!-~]+)*$`)
 
 const maxName = 253
@@ -33,7 +33,7 @@ func (p *Provider) user(claims map[string]any) (auth.Caller, error) {
 		}
 	}
 	values := texts(claim(claims, p.RolesClaim))
-	for _, role := range auth.UserRoles { // the one that may do most comes first
+	for _, role := range auth.UserRoles { // the role that may do most comes first
 		for _, wanted := range p.Roles[role] {
 			if wanted == "*" || slices.Contains(values, wanted) {
 				caller.Role, caller.Admin = role, role != auth.RoleUser
@@ -44,7 +44,7 @@ func (p *Provider) user(claims map[string]any) (auth.Caller, error) {
 	return caller, auth.Refusedf("require a value of the claim %s that gives a role here, found %s", p.RolesClaim, shown(values))
 }
 
-// claim finds a claim by its name, or inside of others by a name with dots.
+// claim finds a claim by its name, or inside of other claims by a name with dots.
 func claim(claims map[string]any, path string) any {
 	if value, found := claims[path]; found {
 		return value
@@ -57,7 +57,7 @@ func claim(claims map[string]any, path string) any {
 	return claim(inner, rest)
 }
 
-// texts are the values of a claim that is a text or a list of texts.
+// texts returns the values of a claim that is a text or a list of texts.
 func texts(value any) []string {
 	switch value := value.(type) {
 	case string:

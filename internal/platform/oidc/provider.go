@@ -33,11 +33,11 @@ type Options struct {
 	// objects are theirs.
 	UserClaim, UserPrefix string
 	OrgClaim              string // empty: users have no organization
-	// RolesClaim is a text or a list; with dots in its name it is inside of others (realm_access.roles).
+	// RolesClaim is a text or a list; with dots in its name it is inside of other claims (realm_access.roles).
 	RolesClaim string
 	// Roles are the values of RolesClaim that give a role of ours; "*" gives it to all users of the issuer.
 	Roles map[auth.Role][]string
-	// Authorities, PEM, are trusted beside those of the system.
+	// Authorities, PEM, are trusted beside the system's.
 	Authorities []byte
 	Skew        time.Duration // of the issuer's clock
 	Now         func() time.Time
@@ -89,7 +89,7 @@ func (p *Provider) configuration(ctx context.Context) (*oidc.Provider, error) {
 	if p.found != nil {
 		return p.found, nil
 	}
-	// The keys are fetched with this context later, so it is not that of a request.
+	// The keys are fetched with this context later, so it is not a request's.
 	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.http), p.Issuer)
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration of the issuer %s: %w", p.Issuer, err)
@@ -139,14 +139,14 @@ func refusal(err error) error {
 	return auth.Refusedf("require a token that the issuer signed: %s", strings.TrimPrefix(err.Error(), "oidc: "))
 }
 
-// config is that of an OAuth 2.0 client of the issuer.
+// config returns the settings of an OAuth 2.0 client of the issuer.
 func (p *Provider) config(found *oidc.Provider, redirect string) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: p.ClientID, ClientSecret: p.ClientSecret.Reveal(), Endpoint: found.Endpoint(), RedirectURL: redirect, Scopes: p.Scopes,
 	}
 }
 
-// SignInAddress is where a browser signs in (authorization code flow, with PKCE: RFC 7636).
+// SignInAddress returns the address where a browser signs in (authorization code flow, with PKCE: RFC 7636).
 func (p *Provider) SignInAddress(ctx context.Context, redirect, state, nonce, verifier string) (string, error) {
 	found, err := p.configuration(ctx)
 	if err != nil {

@@ -36,7 +36,7 @@ func open(t *testing.T, change func(*oidc.Options)) (*oidc.Provider, *issuer.Iss
 	return p, at
 }
 
-// person is a user as Keycloak describes one.
+// person returns a user as Keycloak describes one.
 func person(roles ...any) map[string]any {
 	return map[string]any{"preferred_username": "ann", "organization": "acme", "realm_access": map[string]any{"roles": roles}}
 }

@@ -11,7 +11,7 @@ import (
 	"slipway/internal/platform/filelock"
 )
 
-// maxSocketPath is what fits in sun_path of a unix socket address, see unix(7).
+// maxSocketPath is the length that fits in sun_path of a unix socket address, see unix(7).
 const maxSocketPath = 107
 
 // socketName is the name PostgreSQL gives the socket of a server with the port in settings.
@@ -97,7 +97,7 @@ func (f *folder) prepare(owner account) error {
 	return owner.own(f.socket)
 }
 
-// major is the PostgreSQL version that made the cluster, or zero when there is none yet.
+// major returns the PostgreSQL version that made the cluster, or zero when there is none yet.
 func (f *folder) major() (int, error) {
 	text, err := os.ReadFile(filepath.Join(f.data, "PG_VERSION"))
 	if errors.Is(err, os.ErrNotExist) {

@@ -52,8 +52,8 @@ type Server struct {
 // Start starts the server in the data folder, which it creates at the first start,
 // and returns once it answers. From then on a server that dies is started again.
 //
-// Errors: ErrFolderHeld when another process uses the data folder, ErrNotInstalled when
-// nothing is installed, and one line about anything else that is required and missing.
+// Errors: ErrFolderHeld when another process uses the data folder, ErrNotInstalled when nothing is
+// installed, and one line about any other requirement that is missing.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.StartTimeout == 0 {
 		o.StartTimeout = 2 * time.Minute
@@ -120,7 +120,7 @@ func (p *Server) URL() string { return p.url(database) }
 
 func (p *Server) url(database string) string { return socketURL(p.folder.socket, database) }
 
-// URLOf is the address of the database that a service runs in this data folder, for programs of the same user.
+// URLOf returns the address of the database that a service runs in this data folder, for programs of the same user.
 func URLOf(dataDir string) string { return socketURL(filepath.Join(dataDir, socketFolder), database) }
 
 func socketURL(folder, database string) string {
@@ -136,8 +136,8 @@ func (p *Server) PID() int {
 	return 0
 }
 
-// Done is closed when the server has ended permanently: after Stop, or because it could not be restarted, which
-// Err then explains.
+// Done returns a channel that is closed when the server has ended permanently: after Stop, or because it could
+// not be restarted, which Err then explains.
 func (p *Server) Done() <-chan struct{} { return p.done }
 
 // Err returns why the server ended by itself, or did not end on request. It is nil before Done.

@@ -34,7 +34,7 @@ var settings = []setting{
 	{"log_checkpoints", "off", "one line every five minutes is of no use"},
 }
 
-// serverArgs is the command line of the server.
+// serverArgs returns the command line of the server.
 func (p *Server) serverArgs() []string {
 	args := []string{"-D", p.folder.data, "-c", `unix_socket_directories="` + p.folder.socket + `"`}
 	for _, s := range settings {

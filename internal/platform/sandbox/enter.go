@@ -16,7 +16,7 @@ import (
 // reportFile is where the helper reports.
 const reportFile = 3
 
-// failure is what the helper could not do.
+// failure is the operation that the helper could not do.
 type failure struct {
 	what    string
 	program bool
@@ -65,13 +65,13 @@ func enter(text string) error {
 	return &failure{what: "execute", program: true, err: syscall.Exec(o.Path, o.Args, os.Environ())}
 }
 
-// system are what programs of a distribution are linked with and read; none holds secrets.
+// system lists the paths that programs of a distribution are linked with and read; none holds secrets.
 var system = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ssl", "/etc/pki", "/etc/crypto-policies",
 	"/etc/localtime", "/proc/sys/crypto/fips_enabled",
 }
 
-// ofNetwork is what programs with a network read too.
+// ofNetwork lists the files that programs with a network read too.
 var ofNetwork = []string{"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/services"}
 
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
@@ -145,7 +145,7 @@ func place(path string, folder bool) error {
 	return f.Close()
 }
 
-// leave makes the root of the box that of this process, and drops all others: pivot_root(2), "pivot_root(".", ".")".
+// leave makes the root of the box the root of this process, and drops all others: pivot_root(2), "pivot_root(".", ".")".
 func leave(root string) error {
 	return errors.Join(os.Chdir(root), unix.PivotRoot(".", "."), unix.Unmount(".", unix.MNT_DETACH), os.Chdir("/"))
 }

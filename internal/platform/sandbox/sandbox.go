@@ -16,7 +16,7 @@ import (
 	"syscall"
 )
 
-// Box is what a program finds, and may.
+// Box holds what a program finds, and its permissions.
 type Box struct {
 	// Root is an empty folder that the user may enter: the mount point of what the program sees as /.
 	Root string
@@ -47,7 +47,7 @@ func (r *Refused) Unwrap() error { return r.Err }
 // helper is the name by which the program knows that it is to enter a sandbox.
 const helper = "slipway-sandbox"
 
-// order is what the helper is given.
+// order is the input of the helper.
 type order struct {
 	Box
 	Path string // empty: nothing is run, and the sandbox is left again
@@ -55,7 +55,7 @@ type order struct {
 	Dir  string
 }
 
-// refusal is what the helper reports, as JSON; nothing when the program runs.
+// refusal is the report of the helper, as JSON; nothing when the program runs.
 type refusal struct {
 	Program bool // the program could not be executed; else there is no sandbox
 	What    string

@@ -27,10 +27,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// attempts are what a hostile program tries, and what came of it.
+// attempts maps the attempts of a hostile program to their outcome.
 type attempts map[string]string
 
-// targets are what it would like to have.
+// targets are the things it would like to have.
 type targets struct{ Key, Socket, Address, Program, Work string }
 
 func (a attempts) try(what string, err error) {
@@ -40,7 +40,7 @@ func (a attempts) try(what string, err error) {
 	}
 }
 
-// hostile is a program that knows where everything is.
+// hostile acts as a program that knows where everything is.
 func hostile(text string) {
 	var t targets
 	if err := json.Unmarshal([]byte(text), &t); err != nil {

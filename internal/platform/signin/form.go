@@ -28,7 +28,7 @@ var formPage string
 
 var form = template.Must(template.New("form").Parse(formPage))
 
-// formValues are what the form shows.
+// formValues holds the values that the form shows.
 type formValues struct {
 	SignIn, SignOut string // addresses
 	Return          string // where a browser is sent that has signed in

@@ -26,7 +26,7 @@ type Identity interface {
 // Issuer lets users sign in elsewhere (OpenID Connect, authorization code flow with PKCE). Its errors are auth.ErrRefused for a user
 // who may not.
 type Issuer interface {
-	// Name is what people know it by.
+	// Name returns the name people know it by.
 	Name() string
 	// SignInAddress is where a browser signs in; it comes back to redirect with state, and a code to Redeem with nonce and verifier.
 	SignInAddress(ctx context.Context, redirect, state, nonce, verifier string) (string, error)

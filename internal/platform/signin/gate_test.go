@@ -79,7 +79,7 @@ func (s *site) token(g auth.Grant) string {
 	return token.Reveal()
 }
 
-// userToken is that of ann or another, for two days.
+// userToken signs a token of ann or another user, for two days.
 func (s *site) userToken(role auth.Role) string {
 	s.t.Helper()
 	name := map[auth.Role]string{auth.RoleAdmin: "ann", auth.RoleViewer: "bob", auth.RoleUser: "carl"}[role]

@@ -94,7 +94,7 @@ func (g *Gate) fromIssuer(w http.ResponseWriter, r *http.Request) {
 	g.writeForm(w, http.StatusOK, formValues{Return: a.Return, User: caller.Name, Forward: true})
 }
 
-// attempt returns the one that the browser began and the issuer answers.
+// attempt returns the attempt that the browser began and the issuer answers.
 func (g *Gate) attempt(r *http.Request) (attempt, error) {
 	var a attempt
 	cookie, err := r.Cookie(attemptCookie)

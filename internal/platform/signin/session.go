@@ -15,12 +15,11 @@ const (
 	cookieName = "slipway_session"
 	// sessionLength is a working day. A session ends earlier with its token.
 	sessionLength = 12 * time.Hour
-	// sessionPlace is what sessions are sealed for: no other sealed value is one.
+	// Sessions are sealed for sessionPlace: no other sealed value is one.
 	sessionPlace = "session of web pages"
 )
 
-// session is what the cookie holds, sealed: the API does not accept it as a token, and the token in it is checked
-// with every request.
+// session is the content of the cookie, sealed: the API does not accept it as a token, and the token in it is checked with every request.
 type session struct {
 	Token string    `json:"token"`
 	Until time.Time `json:"until"`

@@ -11,7 +11,7 @@ import (
 	"slipway/internal/model"
 )
 
-// HostAccess is what decides about the credentials of a host.
+// HostAccess holds the facts that decide about the credentials of a host.
 type HostAccess struct {
 	Generation int // model.Host.TokenGeneration
 	Status     model.HostStatus
@@ -63,7 +63,7 @@ func (s *Store) BootstrapState(ctx context.Context, clusterID uuid.UUID) (model.
 	return status, stage, nil
 }
 
-// ClusterAccess is what decides about the credentials of a cluster's controller.
+// ClusterAccess holds the facts that decide about the credentials of a cluster's controller.
 type ClusterAccess struct {
 	Status  model.ClusterStatus
 	Attempt int // model.Cluster.InstallAttempt

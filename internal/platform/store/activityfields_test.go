@@ -18,7 +18,7 @@ var keptOfActivity = notCarried{
 	"ExitCode": "replies write it", "Output": "replies write it", "Error": "replies write it",
 }
 
-// armed is an activity and the host it is for, before one of its fields is another.
+// armed makes an activity and the host it is for, before one of its fields is another.
 func armed(t *testing.T, s *store.Store) model.PendingActivity {
 	t.Helper()
 	c := newCluster(t, s)

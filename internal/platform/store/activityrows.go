@@ -34,7 +34,7 @@ var activityTable = tableOf[activityRow](layout{
 
 var activityColumns = activityTable.selects()
 
-// insertActivity writes a pending row, or gives the one that exists the new task token.
+// insertActivity writes a pending row, or gives the existing row the new task token.
 func (s *Store) insertActivity(ctx context.Context, tx pgx.Tx, now time.Time, i model.PendingActivity) error {
 	i.State, i.CreatedAt = model.ActivityPending, now
 	row := activityRow{

@@ -50,7 +50,7 @@ func (s *Store) CheckIn(ctx context.Context, c HostCheckIn, refresh func(*Tx)) e
 	})
 }
 
-// MarkAwaitedLogs marks failed and cancelled clusters for evaluation while their logs, or those of a host, are
+// MarkAwaitedLogs marks failed and cancelled clusters for evaluation while their logs, or a host's, are
 // awaited: only the clock shows that they will not arrive.
 func (s *Store) MarkAwaitedLogs(ctx context.Context) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {

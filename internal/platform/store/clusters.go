@@ -152,9 +152,9 @@ func (s *Store) WorkflowStarted(ctx context.Context, id uuid.UUID, attempt int) 
 	return err
 }
 
-// DeleteCluster marks a cluster and the hosts of its own InfraEnvs as deleted. fn may refuse and adds events, and
-// takes the cluster's borrowed hosts, those of other InfraEnvs, out of it.
-// It returns an ErrConflict while a host is installed into an existing cluster.
+// DeleteCluster marks a cluster and the hosts of its own InfraEnvs as deleted. fn may refuse and adds events, and takes the cluster's
+// borrowed hosts, which belong to other InfraEnvs, out of it. It returns an ErrConflict while a host is installed into an existing
+// cluster.
 func (s *Store) DeleteCluster(ctx context.Context, id uuid.UUID, fn DeletesCluster) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error { return s.deleteCluster(ctx, tx, id, fn) })
 }
@@ -279,8 +279,8 @@ func uuidOrNull(id uuid.UUID) *uuid.UUID {
 	return &id
 }
 
-// KeptCluster is Cluster for administrators: it also finds a deleted one until it is
-// removed for good.
+// KeptCluster works as Cluster, for administrators: it also finds a deleted one until it is removed
+// for good.
 func (s *Store) KeptCluster(ctx context.Context, id uuid.UUID) (*model.Cluster, error) {
 	row := s.pool.QueryRow(ctx, `select `+clusterColumns+` from `+clusterTables+` where c.id = $1`, id)
 	c, err := s.scanCluster(row)

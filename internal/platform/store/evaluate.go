@@ -68,7 +68,7 @@ func (s *Store) EvaluateCluster(ctx context.Context, id uuid.UUID, decide Decide
 	}, decide)
 }
 
-// EvaluateUnboundHosts is EvaluateCluster for the hosts of an InfraEnv that have no cluster.
+// EvaluateUnboundHosts works as EvaluateCluster, for the hosts of an InfraEnv that have no cluster.
 func (s *Store) EvaluateUnboundHosts(ctx context.Context, infraEnvID uuid.UUID, decide Decide) error {
 	return s.evaluate(ctx, func(tx pgx.Tx, lock string) (*snapshot, error) {
 		p, err := readMark(ctx, tx, infraEnvID)
@@ -239,7 +239,7 @@ func (s *Store) readPictured(ctx context.Context, tx pgx.Tx, p *snapshot, lock, 
 	return rows.Err()
 }
 
-// verify locks the cluster and the rows to be written and compares their versions with those of the snapshot.
+// verify locks the cluster and the rows to be written and compares their versions with the snapshot's.
 func (p *snapshot) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) error {
 	if p.cluster != nil {
 		var version string
@@ -279,8 +279,8 @@ func (p *snapshot) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) 
 	return err
 }
 
-// versioned reads one more column behind those of a noun: the version of its row, the
-// transaction that wrote it.
+// versioned reads one more column behind a noun's: the version of its row, the transaction that
+// wrote it.
 type versioned struct {
 	row     pgx.Row
 	version *string

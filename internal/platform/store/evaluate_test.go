@@ -14,7 +14,7 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// becomeKnown is a decision that moves every discovering host on.
+// becomeKnown decides that every discovering host moves on.
 func becomeKnown(c *model.Cluster, hosts []*model.Host, t *store.Tx) (store.Decision, error) {
 	var d store.Decision
 	for _, h := range hosts {
@@ -305,7 +305,7 @@ func TestManyCheckInsAreWrittenTogether(t *testing.T) {
 	require.Equal(t, int64(7), got.Timestamp, "a poll without a clock keeps the one told before")
 }
 
-// version is the transaction that wrote a row last.
+// version returns the transaction that wrote a row last.
 func version(t *testing.T, conn *pgx.Conn, table string, id uuid.UUID) (v string) {
 	t.Helper()
 	require.NoError(t, conn.QueryRow(t.Context(), `select xmin::text from slipway.`+table+` where id = $1`, id).Scan(&v))

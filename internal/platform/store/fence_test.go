@@ -15,7 +15,7 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// writing is a step that writes a disk, of an attempt of a cluster.
+// writing makes a step that writes a disk, of an attempt of a cluster.
 func writing(c *model.Cluster, h *model.Host, id, run string, attempt int) model.PendingActivity {
 	return model.PendingActivity{
 		ID: id, Kind: model.ActivityStep, ClusterID: c.ID, InfraEnvID: &h.InfraEnvID, HostID: &h.ID, Type: "image-write",
@@ -116,7 +116,7 @@ func TestStepAskedForOnceMoreTakesThePlaceOfTheOneBefore(t *testing.T) {
 	require.Equal(t, "image-write-2", steps[0].ID)
 }
 
-// installing is a host in the third installation of its cluster.
+// installing makes a host in the third installation of its cluster.
 func installing(t *testing.T, s *store.Store) (*model.Cluster, *model.Host) {
 	t.Helper()
 	c := newCluster(t, s)

@@ -111,7 +111,7 @@ func (s *Store) DeleteIdleCluster(ctx context.Context, id uuid.UUID, since time.
 	})
 }
 
-// DeleteIdleInfraEnv is DeleteIdleCluster for an InfraEnv, with its hosts.
+// DeleteIdleInfraEnv works as DeleteIdleCluster, for an InfraEnv, with its hosts.
 func (s *Store) DeleteIdleInfraEnv(ctx context.Context, id uuid.UUID, since time.Time, fn func(*model.InfraEnv, *Tx)) (bool, error) {
 	return s.deleteIdle(ctx, func(tx pgx.Tx) error {
 		if err := stillIdle(
@@ -160,7 +160,7 @@ func (s *Store) IdleHosts(ctx context.Context, since time.Time, limit int) ([]Ho
 	return hosts, nil
 }
 
-// DeleteIdleHost is DeleteIdleCluster for a host in no cluster.
+// DeleteIdleHost works as DeleteIdleCluster, for a host in no cluster.
 func (s *Store) DeleteIdleHost(ctx context.Context, key HostKey, since time.Time, fn func(*model.Host, *Tx)) (bool, error) {
 	err := s.DeleteHost(ctx, key.InfraEnvID, key.HostID, func(h *model.Host, t *Tx) error {
 		if h.ClusterID != nil || h.Status != model.HostDisconnectedUnbound || !h.CheckedInAt.Before(since) {

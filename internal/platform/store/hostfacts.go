@@ -9,8 +9,8 @@ import (
 	"slipway/internal/model"
 )
 
-// UpdateHostFacts is UpdateHost without the host's connectivity report, which grows with the number of hosts:
-// fn does not see it, and it stays unchanged.
+// UpdateHostFacts works as UpdateHost, without the host's connectivity report, which grows with the number of
+// hosts: fn does not see it, and it stays unchanged.
 func (s *Store) UpdateHostFacts(ctx context.Context, infraEnvID, id uuid.UUID, fn func(*model.Host, *Tx) error) (*model.Host, error) {
 	var out *model.Host
 	err := s.inTx(ctx, func(tx pgx.Tx) error {

@@ -13,7 +13,7 @@ import (
 // narrow are the paths that leave the report out, which is larger than all other fields together.
 var narrow = notCarried{"Connectivity": "it is read on demand"}
 
-// polled are the fields that an idle poll does not read: it costs the same whatever the size of a host.
+// polled lists the fields that an idle poll does not read: it costs the same whatever the size of a host.
 func polled() notCarried {
 	out := notCarried{}
 	for _, l := range leaves(reflect.TypeFor[model.Host]()) {

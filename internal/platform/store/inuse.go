@@ -64,10 +64,9 @@ func countLocked(ctx context.Context, tx pgx.Tx, where, condition string, id uui
 	return n, nil
 }
 
-// UpdateHostOf is UpdateHost for what depends on the state of a cluster, which cannot
-// change meanwhile; without a cluster fn gets nil. Of the cluster only id, kind, name,
-// status and whether a decision is open are read. It returns an ErrNotFound for a
-// cluster that was deleted.
+// UpdateHostOf works as UpdateHost, for what depends on the state of a cluster, which cannot change
+// meanwhile; without a cluster fn gets nil. Of the cluster only id, kind, name, status and whether
+// a decision is open are read. It returns an ErrNotFound for a cluster that was deleted.
 func (s *Store) UpdateHostOf(
 	ctx context.Context, clusterID *uuid.UUID, infraEnvID, id uuid.UUID, fn func(*model.Cluster, *model.Host, *Tx) error,
 ) error {
@@ -76,7 +75,7 @@ func (s *Store) UpdateHostOf(
 	})
 }
 
-// DeleteHostOf is DeleteHost in the same way, for a user: the host does not come back before its next boot.
+// DeleteHostOf works as DeleteHost in the same way, for a user: the host does not come back before its next boot.
 func (s *Store) DeleteHostOf(
 	ctx context.Context, clusterID *uuid.UUID, infraEnvID, id uuid.UUID, fn func(*model.Cluster, *model.Host, *Tx) error,
 ) error {

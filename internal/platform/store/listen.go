@@ -30,10 +30,10 @@ func NewSignals(s *Store, log *slog.Logger) *Signals {
 	}
 }
 
-// Reported is signalled when a pending activity was reported.
+// Reported returns a channel that is signalled when a pending activity was reported.
 func (g *Signals) Reported() <-chan struct{} { return g.reported }
 
-// Refreshes is signalled when a cluster or unbound hosts have to be evaluated.
+// Refreshes returns a channel that is signalled when a cluster or unbound hosts have to be evaluated.
 func (g *Signals) Refreshes() <-chan struct{} { return g.refreshes }
 
 // Host returns a channel that is signalled when a pending activity waits for the host, and

@@ -17,7 +17,7 @@ const (
 	SourceSystem = "system"
 )
 
-// ErrManifestTaken is returned when a manifest cannot take the place of another one.
+// ErrManifestTaken makes the error for a manifest that cannot take the place of another one.
 func ErrManifestTaken(from, to model.Manifest) error {
 	return model.Conflictf(
 		"manifest %s cannot be moved to %s/%s: require a place without a manifest, found one",

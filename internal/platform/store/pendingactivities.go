@@ -12,12 +12,12 @@ import (
 	"slipway/internal/model"
 )
 
-// ArmActivity writes the row of an activity, or gives the existing row of an earlier
-// attempt the new task token. A step that an older run of the workflow commanded in the same try of the host becomes that of
-// this run: it is not commanded twice. Other rows of older runs are voided, but for what the host has in this try, and open ones
-// of the same step and host: its workflow waits for the newest only. The row as it then stands is returned: a reported or done
-// one needs no waiting. A step whose fence does not hold is not written: it is an ErrConflict, or an ErrUnavailable where its
-// host alone has booted again, which may be asked for once more. Without its cluster, or the host of a step, it is an ErrNotFound.
+// ArmActivity writes the row of an activity, or gives the existing row of an earlier attempt the new task token. A step that an older run
+// of the workflow commanded in the same try of the host becomes this run's: it is not commanded twice. Other rows of older runs are
+// voided, but for what the host has in this try, and open ones of the same step and host: its workflow waits for the newest only. The row
+// as it then stands is returned: a reported or done one needs no waiting. A step whose fence does not hold is not written: it is an
+// ErrConflict, or an ErrUnavailable where its host alone has booted again, which may be asked for once more. Without its cluster, or the
+// host of a step, it is an ErrNotFound.
 func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model.PendingActivity, error) {
 	var out model.PendingActivity
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
@@ -78,9 +78,8 @@ func (s *Store) mayArm(ctx context.Context, tx pgx.Tx, i *model.PendingActivity)
 	return false, err
 }
 
-// takenOver is the id under which a step is commanded: that of the newest step of its type in the same try of the host, if
-// it was done, if another run of a workflow commanded it and it did not fail, or if this activity has taken it over already;
-// else its own.
+// takenOver returns the id under which a step is commanded: the id of the newest step of its type in the same try of the host, if it was
+// done, if another run of a workflow commanded it and it did not fail, or if this activity has taken it over already; else its own.
 func takenOver(ctx context.Context, tx pgx.Tx, i model.PendingActivity) (string, error) {
 	if i.Fence.HostTry == 0 {
 		return i.ID, nil
@@ -157,7 +156,7 @@ func (s *Store) VoidUnsent(ctx context.Context, workflowID, runID, stepType stri
 	return changed.RowsAffected() == 0, nil
 }
 
-// Reply is what an agent answered.
+// Reply is an agent's answer.
 type Reply struct {
 	StepID   string
 	ExitCode int
@@ -186,8 +185,8 @@ func (t *Tx) StepReplied(h *model.Host, r Reply) {
 	t.notify(channelReported, cmp.Or(r.StepID, h.ID.String()))
 }
 
-// StepBlocked is StepReplied for a step that its host could not begin because another one of its type holds it up. Without one
-// that failed since the host was booted, that is the step itself, handed out before: it stays open.
+// StepBlocked works as StepReplied, for a step that its host could not begin because another one of its type holds it up. Without one
+// that failed since the host was booted, the step itself was handed out before: it stays open.
 func (t *Tx) StepBlocked(h *model.Host, r Reply) {
 	t.batch.Queue(`
 		update pending_activities i set state = 'reported', reported_at = $6, exit_code = $4, error = $5
@@ -263,7 +262,7 @@ func (s *Store) OpenMilestones(ctx context.Context) ([]uuid.UUID, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }
 
-// LastStep is the newest step of a type that a workflow asked a host for.
+// LastStep returns the newest step of a type that a workflow asked a host for.
 func (s *Store) LastStep(ctx context.Context, workflowID, runID, stepType string) (model.PendingActivity, error) {
 	i, err := s.scanActivity(s.pool.QueryRow(ctx, `
 		select `+activityColumns+` from pending_activities

@@ -34,7 +34,7 @@ type PollView struct {
 	Waiting bool
 }
 
-// Host is the host as far as an idle poll reads it.
+// Host returns the host as far as an idle poll reads it.
 func (v *PollView) Host() *model.Host {
 	return &model.Host{Kind: v.Kind, Status: v.Status, AgentSteps: v.AgentSteps, Facts: v.Facts}
 }

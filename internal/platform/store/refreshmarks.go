@@ -20,7 +20,7 @@ type RefreshMark struct {
 
 func (p RefreshMark) behind() bool { return p.dirty > p.evaluated }
 
-// Evaluated reports that another evaluation knew the change already, such as that of a reader (see Behind).
+// Evaluated reports that another evaluation knew the change already, such as a reader's (see Behind).
 func (p RefreshMark) Evaluated() bool { return !p.behind() }
 
 // ClaimRefresh claims the oldest due evaluation for the lease; it returns false when none is due. A claim that

@@ -40,7 +40,7 @@ var sealedTables = []sealedTable{
 	},
 }
 
-// sealedArgs are the arguments of steps that are encrypted: a string in base64, where those of earlier versions are a list.
+// sealedArgs are the arguments of steps that are encrypted: a string in base64, where earlier versions have a list.
 const sealedArgs = `
 	select id, cluster_id, decode(args #>> '{}', 'base64') as sealed
 	from pending_activities where jsonb_typeof(args) = 'string' offset 0`

@@ -46,7 +46,7 @@ func takeText(from *string) string {
 	return text
 }
 
-// clusterDoc is the document of a cluster, and its secrets.
+// clusterDoc makes the document of a cluster, and its secrets.
 func clusterDoc(c *model.Cluster) (doc []byte, secrets clusterSecrets, err error) {
 	open := *c
 	secrets = clusterSecrets{PullSecret: c.PullSecret.Reveal(), Override: takeText(&open.InstallConfigOverride)}
@@ -57,7 +57,7 @@ func clusterDoc(c *model.Cluster) (doc []byte, secrets clusterSecrets, err error
 	return doc, secrets, nil
 }
 
-// infraEnvDoc is the document of an InfraEnv, and its secrets.
+// infraEnvDoc makes the document of an InfraEnv, and its secrets.
 func infraEnvDoc(e *model.InfraEnv) (doc []byte, secrets infraEnvSecrets, err error) {
 	open := *e
 	secrets = infraEnvSecrets{
@@ -113,7 +113,7 @@ type fencing struct {
 	MAC          string `json:"mac,omitempty"`
 }
 
-// hostDoc is the document of a host, and its secrets; nil without any.
+// hostDoc makes the document of a host, and its secrets; nil without any.
 func hostDoc(h *model.Host) (doc, plain []byte, err error) {
 	open := *h
 	takeText(&open.IgnitionConfigOverrides)
@@ -124,7 +124,7 @@ func hostDoc(h *model.Host) (doc, plain []byte, err error) {
 	return doc, plain, err
 }
 
-// hostPlain are the secrets of a host, nil without any.
+// hostPlain encodes the secrets of a host, nil without any.
 func hostPlain(h *model.Host) ([]byte, error) {
 	if h.Fencing == nil && h.IgnitionEndpointToken == "" && len(h.IgnitionEndpointHeaders) == 0 && h.IgnitionConfigOverrides == "" {
 		return nil, nil

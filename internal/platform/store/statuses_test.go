@@ -12,7 +12,7 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// awaiting is a row that waits for a status of a host.
+// awaiting makes a row that waits for a status of a host.
 func awaiting(t *testing.T, s *store.Store, c *model.Cluster, h *model.Host, id, how string, statuses ...string) {
 	t.Helper()
 	_, err := s.ArmActivity(t.Context(), model.PendingActivity{

@@ -23,7 +23,7 @@ const Schema = "slipway"
 type Sealer interface {
 	Seal(plain, aad []byte) []byte
 	Open(sealed, aad []byte) ([]byte, error)
-	// Header is what everything that is sealed now begins with: two bytes, which name the current key.
+	// Header returns the start of everything that is sealed now: two bytes, which name the current key.
 	Header() []byte
 }
 
@@ -76,7 +76,7 @@ func (s *Store) Close() { s.pool.Close() }
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
 
-// Now is the store's clock, cut to the microseconds PostgreSQL keeps.
+// Now reads the store's clock, cut to the microseconds PostgreSQL keeps.
 func (s *Store) Now() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
 
 func (s *Store) inTx(ctx context.Context, fn func(tx pgx.Tx) error) error {

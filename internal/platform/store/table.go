@@ -191,7 +191,7 @@ func (t *table) insert(r record) (sql string, args []any) {
 	return "insert into " + name + " (" + strings.Join(names, ", ") + ") values (" + strings.Join(places, ", ") + ")", args
 }
 
-// excluded replaces a row that exists by the one of an insert, for its conflict clause.
+// excluded replaces a row that exists by the row of an insert, for its conflict clause.
 func (t *table) excluded(instead ...string) string {
 	var sets []string
 	for _, c := range t.columns {

@@ -10,14 +10,14 @@ import (
 	"slipway/internal/model"
 )
 
-// Tenant is whose objects may be read and changed: those of an organization, or those that an owner without one has made. The zero
+// Tenant says whose objects may be read and changed: an organization's, or the objects that an owner without one has made. The zero
 // tenant has all.
 type Tenant struct {
 	Owner string // counts without an OrgID
 	OrgID string
 }
 
-// args are what conditions of ofTenant need.
+// args adds the arguments of ofTenant's conditions.
 func (t Tenant) args(more pgx.NamedArgs) pgx.NamedArgs {
 	if more == nil {
 		more = pgx.NamedArgs{}
@@ -29,7 +29,7 @@ func (t Tenant) args(more pgx.NamedArgs) pgx.NamedArgs {
 // anyTenant is the condition that a list is not narrowed.
 const anyTenant = `(@owner = '' and @org = '')`
 
-// ofTenant is the condition that the tenant has an object with a document.
+// ofTenant returns the condition that the tenant has an object with a document.
 func ofTenant(doc string) string {
 	return `(` + anyTenant + ` or @org <> '' and ` + doc + `->>'org_id' = @org
 	  or @org = '' and ` + doc + `->>'user_name' = @owner and coalesce(` + doc + `->>'org_id', '') = '')`

@@ -50,7 +50,7 @@ func (s *Store) UseToken(ctx context.Context, id uuid.UUID) (model.UserToken, er
 	return t, nil
 }
 
-// TokenFilter narrows a list of tokens to those of one user; without a name it does not.
+// TokenFilter narrows a list of tokens to one user's; without a name it does not.
 type TokenFilter struct{ UserName, OrgID string }
 
 // Tokens lists the valid tokens, newest first.

@@ -27,7 +27,7 @@ type Tx struct {
 	events []model.Event // those in the batch
 }
 
-// Now is the instant of the transaction.
+// Now returns the instant of the transaction.
 func (t *Tx) Now() time.Time { return t.now }
 
 // Event appends to the history users read.
@@ -133,8 +133,8 @@ func (t *Tx) MilestoneReached(clusterID uuid.UUID, m model.Milestone, exitCode i
 	t.notify(channelReported, clusterID.String())
 }
 
-// SupersedeCluster voids all pending activities of a cluster except those of hosts that have left it: a reclaim
-// continues without the cluster.
+// SupersedeCluster voids all pending activities of a cluster except activities of hosts that have left it: a
+// reclaim continues without the cluster.
 func (t *Tx) SupersedeCluster(clusterID uuid.UUID) {
 	t.batch.Queue(`
 		update pending_activities i set state = 'superseded', done_at = $2

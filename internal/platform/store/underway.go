@@ -16,7 +16,7 @@ type UnderWay struct {
 	Task      Task
 }
 
-// Task is what a workflow has to be doing with a cluster or host.
+// Task is the work that a workflow has to be doing with a cluster or host.
 type Task string
 
 // The tasks that have workflows of their own.

@@ -19,7 +19,7 @@ type blob struct {
 	at      int64 // where it begins in the new image
 }
 
-// oldBlob is content of the old image. What is in memory instead may be filled later.
+// oldBlob makes a blob of content of the old image. What is in memory instead may be filled later.
 func oldBlob(extents ...Extent) *blob {
 	b := &blob{extents: extents, was: extents[0].Offset}
 	for _, e := range extents {
@@ -29,7 +29,7 @@ func oldBlob(extents ...Extent) *blob {
 	return b
 }
 
-// newBlob is content in memory, in the place of what was at an offset (-1: of nothing).
+// newBlob makes a blob of content in memory, in the place of what was at an offset (-1: of nothing).
 func newBlob(content []byte, was int64) *blob {
 	return &blob{content: content, length: int64(len(content)), was: was}
 }
@@ -42,8 +42,8 @@ func (b *blob) place(extent int) Extent {
 	return Extent{Offset: b.at + b.offsets[extent], Length: b.extents[extent].Length}
 }
 
-// pieces are the content in whole blocks. The rest of the last block is taken from the
-// old image where it has one, so that neighbours stay one range.
+// pieces returns the content in whole blocks. The rest of the last block is taken from the old
+// image where it has one, so that neighbours stay one range.
 func (b *blob) pieces(size int64) []layout.Piece {
 	rest := roundUp(b.length, sector) - b.length
 	if b.content != nil {

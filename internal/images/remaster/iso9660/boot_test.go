@@ -19,7 +19,7 @@ import (
 
 const ovmf = "/usr/share/OVMF/OVMF_CODE_4M.fd"
 
-// espWith is an EFI partition with a GRUB that looks for its menu in the image by label.
+// espWith makes an EFI partition with a GRUB that looks for its menu in the image by label.
 func espWith(t *testing.T) string {
 	t.Helper()
 	need(t, "grub-mkimage", "mkfs.vfat", "mmd", "mcopy", "/usr/lib/grub/x86_64-efi/moddep.lst")
@@ -64,7 +64,7 @@ func grub(t *testing.T, format, menu string, modules ...string) string {
 	return loader
 }
 
-// asMade is an image with isolinux for a BIOS and GRUB for UEFI, as CoreOS 9 is.
+// asMade makes an image with isolinux for a BIOS and GRUB for UEFI, as CoreOS 9 is.
 func asMade(t *testing.T) []byte {
 	t.Helper()
 	return build(t, coreOS(t, file(t, espWith(t))), hybrid()...)

@@ -17,7 +17,7 @@ const (
 	grubSkip   = 5
 )
 
-// bootInfo is what a table says.
+// bootInfo holds the values of a boot information table.
 type bootInfo struct{ length int64 }
 
 // readBootInfo searches for a table in the boot image at a byte of the old image.

@@ -70,14 +70,14 @@ func (t *tree) fill(n *node, content []byte) {
 	} else if was >= 0 {
 		t.removed[was] = n.path
 	}
-	// The length in this field is that of compressed content, which it no longer is.
+	// The length in this field counts compressed content, which it no longer is.
 	n.fields = slices.DeleteFunc(slices.Clone(n.fields), func(f field) bool { return f.is("ZF") })
 }
 
 // maxContent is the most one extent holds.
 const maxContent = 1<<32 - sector
 
-// offset is where a file begins in the old image, -1 for a new or empty one.
+// offset returns where a file begins in the old image, -1 for a new or empty one.
 func (n *node) offset() int64 {
 	switch {
 	case n.data != nil:
@@ -109,7 +109,7 @@ func (t *tree) parent(name string) *node {
 // clean makes a path one as in File.
 func clean(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
-// add makes a new file. Attributes it does not have, such as an owner and times, are those of its folder, so
+// add makes a new file. Attributes it does not have, such as an owner and times, come from its folder, so
 // that the same changes make the same image.
 func (t *tree) add(name string) (*node, error) {
 	parent := t.parent(name)

@@ -7,9 +7,9 @@ import (
 
 const ceLength = 28
 
-// pack splits the fields of a record into those within it, up to a number of bytes, and those of each
-// continuation. Every part but the last leaves room for the field with the place of the next one. A
-// continuation stays within a block: the Linux kernel accepts no other.
+// pack splits the fields of a record into fields within it, up to a number of bytes, and fields of
+// each continuation. Every part but the last leaves room for the field with the place of the next
+// one. A continuation stays within a block: the Linux kernel accepts no other.
 func pack(fields []field, room int) ([][]field, error) {
 	var parts [][]field
 	for lengthOf(fields) > room {
@@ -35,7 +35,7 @@ func lengthOf(fields []field) int {
 	return sum
 }
 
-// partLength is how many bytes a part takes, with the field that leads to the next.
+// partLength returns how many bytes a part takes, with the field that leads to the next.
 func partLength(parts [][]field, i int) int {
 	length := lengthOf(parts[i])
 	if i < len(parts)-1 {
@@ -108,9 +108,8 @@ func kept(fields []field) []field {
 // sp begins the root's own record when there are any fields; nothing is skipped.
 func sp() field { return newField("SP", []byte{0xbe, 0xef, 0}) }
 
-// newFields are those of a new file, made of its folder's: the length of PX differs
-// between the versions of Rock Ridge, RR was left out of the later ones, and times are
-// optional.
+// newFields makes the fields of a new file from its folder's: the length of PX differs between the
+// versions of Rock Ridge, RR was left out of the later ones, and times are optional.
 func newFields(name string, folder []field) []field {
 	var fields []field
 	for _, f := range folder {

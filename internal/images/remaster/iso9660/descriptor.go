@@ -104,7 +104,7 @@ func (set descriptors) check() error {
 	return nil
 }
 
-// label is the volume identifier: byte 32808 of the image, 32 bytes.
+// label returns the volume identifier: byte 32808 of the image, 32 bytes.
 func label(primary []byte) string {
 	return strings.Trim(string(primary[40:72]), " \x00")
 }

@@ -118,7 +118,7 @@ func (w *walker) records(n *node) ([]record, error) {
 	return records, nil
 }
 
-// dot reads the fields of "." and ".."; those of the root say whether there are any.
+// dot reads the fields of "." and ".."; the root's say whether a file has any.
 func (w *walker) dot(d *dot, root bool) (err error) {
 	use := d.record.use
 	if root {
@@ -199,7 +199,7 @@ func badName(name string) string {
 	return ""
 }
 
-// relocated follows a folder that was moved because it is too deep for ECMA-119: its record is that of an empty
+// relocated follows a folder that was moved because it is too deep for ECMA-119: its record describes an empty
 // file. Only the folder itself has its length.
 func (w *walker) relocated(n *node, block int64) error {
 	b, err := w.in.read(block*sector, sector)

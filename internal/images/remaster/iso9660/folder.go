@@ -110,7 +110,7 @@ func (f *folder) measure() {
 	f.records, f.more = roundUp(used, sector), more.blocks()
 }
 
-// inBlock is where a record may begin that must not cross a block.
+// inBlock returns where a record may begin that must not cross a block.
 func inBlock(at int64, length int) int64 {
 	if at%sector+int64(length) > sector {
 		return roundUp(at, sector)
@@ -122,7 +122,7 @@ func roundUp(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
 
 func (f *folder) blocks() int64 { return f.records/sector + f.more }
 
-// id is its ISO name; the root has none.
+// id returns the folder's ISO name; the root has none.
 func (f *folder) id() []byte {
 	if f.up == f {
 		return []byte{0}
@@ -130,8 +130,8 @@ func (f *folder) id() []byte {
 	return f.node.record.id
 }
 
-// bytes writes the folder for a view. All places are known by now; empty is that of
-// files without data.
+// bytes writes the folder for a view. All places are known by now; empty is the place of files
+// without data.
 func (f *folder) bytes(v view, empty int64) []byte {
 	var more continuations
 	out := make([]byte, 0, f.blocks()*sector)
@@ -145,7 +145,7 @@ func (f *folder) bytes(v view, empty int64) []byte {
 	return append(out, make([]byte, f.blocks()*sector-int64(len(out)))...)
 }
 
-// place is where a view has the target of a record.
+// place finds the target of a record in a view.
 func (e entry) place(v view, empty int64) Extent {
 	at := Extent{Offset: empty}
 	switch f := e.target.folder; {

@@ -11,8 +11,8 @@ import (
 	"slipway/internal/images/remaster/iso9660"
 )
 
-// seeds are small real images, packed: most of an image is zeros, and a fuzzer gets
-// nowhere with hundreds of KiB.
+// seeds adds small real images, packed: most of an image is zeros, and a fuzzer gets nowhere with
+// hundreds of KiB.
 func seeds(f *testing.F) {
 	f.Helper()
 	need(f, isolinuxMBR)

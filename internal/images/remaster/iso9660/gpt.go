@@ -62,7 +62,7 @@ func (g *gpt) put(i int, p span, ok bool) {
 	binary.LittleEndian.PutUint64(e[40:], uint64(p.end()-1))
 }
 
-// backup is the size of the second table in bytes: entries, then the header.
+// backup returns the size of the second table in bytes: entries, then the header.
 func (g *gpt) backup() int64 { return roundUp(int64(len(g.entries)), diskSector) + diskSector }
 
 // write finishes the table for a disk of so many sectors, and returns its backup.

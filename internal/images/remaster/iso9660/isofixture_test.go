@@ -78,7 +78,7 @@ func file(t testing.TB, path string) string {
 	return string(content)
 }
 
-// coreOS is a tree with what a CoreOS image boots from; efi is the EFI partition.
+// coreOS makes a tree with what a CoreOS image boots from; efi is the EFI partition.
 func coreOS(t testing.TB, efi string) files {
 	t.Helper()
 	need(t, isolinuxBin, isolinuxC32, isolinuxMBR)
@@ -95,7 +95,7 @@ func coreOS(t testing.TB, efi string) files {
 	}
 }
 
-// hybrid are the options of an image that starts as a CD and as a disk.
+// hybrid returns the options of an image that starts as a CD and as a disk.
 func hybrid() []string {
 	return []string{
 		"-r", "-J", "-joliet-long", "-isohybrid-mbr", isolinuxMBR, "-c", "isolinux/boot.cat", "-b", "isolinux/isolinux.bin",
@@ -120,7 +120,7 @@ func remaster(t testing.TB, iso []byte, changes ...iso9660.Change) ([]byte, *iso
 	return content, m
 }
 
-// contents are all files of an image; folders are left out.
+// contents reads all files of an image; folders are left out.
 func contents(t testing.TB, iso []byte) files {
 	t.Helper()
 	all := files{}
@@ -139,7 +139,7 @@ func contents(t testing.TB, iso []byte) files {
 	return all
 }
 
-// extracted are all files of an image as xorriso sees them.
+// extracted reads all files of an image as xorriso sees them.
 func extracted(t testing.TB, iso []byte) files {
 	t.Helper()
 	dir, path := filepath.Join(t.TempDir(), "out"), save(t, iso)

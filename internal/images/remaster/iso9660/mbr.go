@@ -31,7 +31,7 @@ func readMBR(area []byte) mbr {
 	return m
 }
 
-// cylinder is its size in bytes, 0 when there is no geometry.
+// cylinder returns the size of a cylinder in bytes, 0 when there is no geometry.
 func (m mbr) cylinder() int64 { return m.heads * m.track * diskSector }
 
 func (m mbr) entry(i int) []byte { return m.block[mbrTable+16*i : mbrTable+16*i+16] }
@@ -67,7 +67,7 @@ func (m mbr) put(i int, p span, ok bool) {
 	binary.LittleEndian.PutUint32(e[12:], uint32(min(p.count, maxMBR)))
 }
 
-// chs is the cylinder, head and sector of a place, as far as they go.
+// chs returns the cylinder, head and sector of a place, as far as they go.
 func (m mbr) chs(at int64) []byte {
 	if m.cylinder() == 0 {
 		return []byte(chsLimit)

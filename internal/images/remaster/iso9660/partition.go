@@ -39,8 +39,8 @@ func readSystem(in *image) (*system, error) {
 	return s, err
 }
 
-// alignment is what a place in the new image is a multiple of, by the disk sector of the
-// old one: BIOSes that count in cylinders want whole ones.
+// alignment returns the unit that a place in the new image is a multiple of, by the disk sector of
+// the old one: BIOSes that count in cylinders want whole ones.
 func (s *system) alignment(was int64) int64 {
 	if cylinder := s.mbr.cylinder(); cylinder > 0 && cylinder%sector == 0 && was*diskSector%cylinder == 0 {
 		return cylinder
@@ -58,7 +58,7 @@ func (s *system) dropAppleMap() {
 	}
 }
 
-// spans are all partitions of both tables.
+// spans lists all partitions of both tables.
 func (s *system) spans() []span {
 	all := s.mbr.spans()
 	if s.gpt != nil {
@@ -80,7 +80,7 @@ func (s *system) adopt(all *blobs, removed map[int64]string) {
 	}
 }
 
-// arranged is what is known once everything has its place.
+// arranged holds the sizes and places that are known once everything has its place.
 type arranged struct {
 	*blobs
 	files int64 // bytes up to the end of the files
@@ -114,7 +114,7 @@ func (s *system) move(p span, to arranged) (span, bool) {
 	return moved, true
 }
 
-// end is the size of the new image when its data end at a byte: the rest holds the backup of the GPT.
+// end returns the size of the new image when its data end at a byte: the rest holds the backup of the GPT.
 func (s *system) end(data int64) int64 {
 	if s.gpt != nil {
 		data += s.gpt.backup()

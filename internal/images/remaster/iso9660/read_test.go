@@ -13,7 +13,7 @@ import (
 	"slipway/internal/images/remaster/iso9660"
 )
 
-// odd is a tree with everything that names can be.
+// odd returns a tree with everything that names can be.
 func odd() files {
 	return files{
 		"a":                              "a",
@@ -117,7 +117,7 @@ func TestFilesBeyond4GiB(t *testing.T) {
 	require.Less(t, m.Layout.Size(), int64(1<<20), "the hole belongs to no file")
 }
 
-// multi is an image with a file of two extents, as those of 4 GiB and more are.
+// multi makes an image with a file of two extents, which files of 4 GiB and more have.
 func multi(t testing.TB) ([]byte, string) {
 	t.Helper()
 	first, second := strings.Repeat("1234", 2048), "the end"

@@ -60,14 +60,14 @@ func parseRecord(b []byte) (record, int, error) {
 // padding makes an identifier of even length end on an even byte.
 func padding(id int) int { return 1 - id%2 }
 
-// extent is where the data lie. A location is multiplied as 64 bit: files lie beyond
-// 4 GiB in disconnected images.
+// extent returns where the data lie. A location is multiplied as 64 bit: files lie beyond 4 GiB in
+// disconnected images.
 func (r record) extent() Extent { return Extent{Offset: r.location * sector, Length: r.length} }
 
 func (r record) isSelf() bool { return bytes.Equal(r.id, []byte{0}) }
 func (r record) isUp() bool   { return bytes.Equal(r.id, []byte{1}) }
 
-// name is the identifier as people know it: "ROOTFS.IMG;1" is "rootfs.img".
+// name returns the identifier as people know it: "ROOTFS.IMG;1" is "rootfs.img".
 func (r record) name() string {
 	name, _, _ := strings.Cut(strings.ToLower(string(r.id)), ";")
 	return strings.TrimSuffix(name, ".")

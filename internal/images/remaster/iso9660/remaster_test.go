@@ -25,7 +25,7 @@ func changes() []iso9660.Change {
 	}
 }
 
-// changed is what a tree is after them.
+// changed applies the changes to a copy of a tree.
 func changed(tree files) files {
 	tree = maps.Clone(tree)
 	for _, c := range changes() {
@@ -37,7 +37,7 @@ func changed(tree files) files {
 	return tree
 }
 
-// boots are the shapes of images; hidden means that no file shows the boot images.
+// boots lists the shapes of images; hidden means that no file shows the boot images.
 func boots(t *testing.T) map[string][]string {
 	t.Helper()
 	efi := save(t, bytes.Repeat([]byte("EFI partition..."), 4<<10))
@@ -59,7 +59,7 @@ func boots(t *testing.T) map[string][]string {
 	}
 }
 
-// appended are the options of an image with the EFI partition behind the volume.
+// appended returns the options of an image with the EFI partition behind the volume.
 func appended(efi string) []string {
 	return []string{
 		"-r", "--grub2-mbr", grubMBR, "-partition_offset", "16", "-appended_part_as_gpt", "-append_partition", "2",
@@ -117,7 +117,7 @@ func TestRemaster(t *testing.T) {
 	}
 }
 
-// loaderAt is where the first entry of the catalogue has its boot image.
+// loaderAt returns where the first entry of the catalogue has its boot image.
 func loaderAt(t *testing.T, iso []byte) int {
 	t.Helper()
 	return 2048 * int(binary.LittleEndian.Uint32(catalogue(t, iso)[8:]))
@@ -153,18 +153,18 @@ func sameLoaders(t *testing.T, want, got files) {
 	}
 }
 
-// unsure is what xorriso says of hidden loaders, in old images and new.
+// unsure is xorriso's warning about hidden loaders, in old images and new.
 const unsure = "WARNING : Found hidden El-Torito image. Its size could not be figured out"
 
-// places are what differs between an image and a new one.
+// places matches the lines that differ between an image and a new one.
 var places = regexp.MustCompile(
 	`(?m)^((El Torito (catalog|boot img|img blks) .*?|ISO image size/512 : |GPT (lba range|start and size) .*:\s+(\d  )?|MBR partition   .*0x.. )\s*[\d ]+|(Boot record|Media|System area options|MBR \w+ per).*)$`,
 )
 
-// withoutApple is what is dropped.
+// withoutApple matches the lines that are dropped.
 var withoutApple = regexp.MustCompile(`(?m) APM$|^APM .*\n`)
 
-// reports are what xorriso says of an image's ways to boot, without the places.
+// reports returns what xorriso reports of an image's ways to boot, without the places.
 func reports(t *testing.T, iso []byte) string {
 	t.Helper()
 	out := run(t, "xorriso", "-indev", save(t, iso), "-report_el_torito", "plain", "-report_system_area", "plain")

@@ -14,7 +14,7 @@ const secondVolume = 16
 type view struct {
 	primary []byte
 	shift   int64 // blocks in front of the partition
-	behind  int64 // blocks its tables and folders lie behind those of the first view
+	behind  int64 // blocks its tables and folders lie behind the first view's
 }
 
 func (v view) block(block int64) int64 { return block + v.behind - v.shift }
@@ -109,7 +109,7 @@ func (p *plan) pathTable(v view, order binary.ByteOrder) []byte {
 	return table
 }
 
-// tableBlocks is the size of a path table in blocks.
+// tableBlocks returns the size of a path table in blocks.
 func (p *plan) tableBlocks() int64 {
 	length := int64(0)
 	for _, f := range p.folders {

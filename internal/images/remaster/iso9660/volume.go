@@ -31,7 +31,7 @@ type File struct {
 	Extents []Extent // where the data lie, in order; several for 4 GiB and more
 }
 
-// Size is the length of the file in bytes.
+// Size returns the length of the file in bytes.
 func (f File) Size() int64 {
 	size := int64(0)
 	for _, e := range f.Extents {
@@ -75,7 +75,7 @@ func (v *Volume) File(path string) (File, bool) {
 	return n.file(), true
 }
 
-// Files are all files, folders and symbolic links but the root, sorted by path.
+// Files lists all files, folders and symbolic links but the root, sorted by path.
 func (v *Volume) Files() []File {
 	files := make([]File, 0, len(v.nodes))
 	for path, n := range v.nodes {
@@ -95,7 +95,7 @@ type node struct {
 	dir      bool
 	link     string
 	extents  []Extent
-	children []*node // in the order of the image, which is that of ISO names
+	children []*node // in the order of the image, by ISO names
 
 	self, up dot // a folder's own records "." and ".."
 

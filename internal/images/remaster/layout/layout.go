@@ -19,16 +19,16 @@ type Piece struct {
 	Zeros  bool
 }
 
-// Base is a piece of the base file.
+// Base makes a piece of the base file.
 func Base(offset, length int64) Piece { return Piece{Offset: offset, Length: length} }
 
-// Bytes is a piece in memory; data must not be changed afterwards.
+// Bytes makes a piece in memory; data must not be changed afterwards.
 func Bytes(data []byte) Piece { return Piece{Data: data, Length: int64(len(data))} }
 
-// Zeros is a piece of nothing but zeros.
+// Zeros makes a piece of nothing but zeros.
 func Zeros(length int64) Piece { return Piece{Length: length, Zeros: true} }
 
-// part is what is left of a piece from one of its bytes on, up to length.
+// part returns the rest of a piece from one of its bytes on, up to length.
 func (p Piece) part(from, length int64) Piece {
 	if p.Data != nil {
 		return Bytes(p.Data[from : from+length])
@@ -72,7 +72,7 @@ func continues(a, b Piece) bool {
 	return a.Zeros || a.Offset+a.Length == b.Offset
 }
 
-// Size is the length of the file in bytes.
+// Size returns the length of the file in bytes.
 func (l *Layout) Size() int64 { return l.size }
 
 // Range returns the pieces of length bytes from offset on, cut at the end of the file.

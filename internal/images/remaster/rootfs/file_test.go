@@ -20,7 +20,7 @@ import (
 
 var patterns = []string{"usr/bin/tool", "ostree/deploy/*/deploy/*/usr/bin/tool"}
 
-// program is a file of several blocks and a tail, half of it compressible.
+// program makes a file of several blocks and a tail, half of it compressible.
 func program() []byte {
 	out := make([]byte, 700_001)
 	_, _ = rand.NewChaCha8([32]byte{1}).Read(out[:len(out)/2])
@@ -40,7 +40,7 @@ func tree(t *testing.T, under string) string {
 	return root
 }
 
-// archive is a rootfs.img: other members may be around the file system.
+// archive makes a rootfs.img: other members may be around the file system.
 func archive(t *testing.T, names ...string) *cpioFile {
 	t.Helper()
 	c := &cpioFile{}
