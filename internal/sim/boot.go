@@ -44,8 +44,8 @@ func (m *Machine) powerOn() error {
 	return nil
 }
 
-// chooseBoot is the firmware: the disk when it boots, else the live image. wrong says
-// that the disk should have been chosen.
+// chooseBoot acts as the firmware: it boots from the disk when that is bootable, else from the live image. wrong says that the disk
+// should have been chosen.
 func (m *Machine) chooseBoot() (from BootFrom, wrong bool, err error) {
 	state := m.State()
 	if state.NextFrom == FromLive {
@@ -68,7 +68,7 @@ func (m *Machine) chooseBoot() (from BootFrom, wrong bool, err error) {
 	return FromDisk, false, nil
 }
 
-// bootDisk is the content of the first disk that boots; nil when none does.
+// bootDisk returns the content of the first disk that boots; nil when none does.
 func (m *Machine) bootDisk() (*DiskContent, error) {
 	for _, d := range m.options.Spec.Disks {
 		content, err := ReadDisk(m.options.Root, d.Name)

@@ -92,8 +92,8 @@ func (m *Machine) gatherMasters(ctx context.Context, api string, kube kubernetes
 // address go to a master (openshift/baremetal-runtimecfg, pkg/monitor/dynkeepalived.go).
 const misses = 5
 
-// leave stops the API server of this host. The address of the API moves to a master only after the misses of the
-// monitor; that of a single node answers again when the node runs from its disk.
+// leave stops the API server of this host. The address of the API moves to a master only after the misses of the monitor; the API of a
+// single node answers again when the node runs from its disk.
 func (m *Machine) leave(ctx context.Context, singleNode bool) error {
 	life := m.State().BootID
 	if err := m.options.Site.Leave(life); err != nil || singleNode {
@@ -218,7 +218,7 @@ func (m *Machine) writeRoot(path string, content []byte) error {
 	return os.WriteFile(path, content, 0o600)
 }
 
-// approveRequests is approve-csr.service: it approves every request of a node.
+// approveRequests approves every request of a node, as approve-csr.service does.
 func (m *Machine) approveRequests(ctx context.Context, kube kubernetes.Interface) {
 	requests := kube.CertificatesV1().CertificateSigningRequests()
 	for m.clock.Pause(ctx, look) == nil {

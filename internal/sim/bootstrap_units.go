@@ -23,13 +23,13 @@ const (
 // bootstrapUnits are units that the config of the bootstrap host has to bring.
 var bootstrapUnits = []string{unitBootkube, unitApprove, unitProgress, unitImagePull, unitImageOverlay}
 
-// nodeImageMiB is what the image of a node takes in /var, which is half of the memory in a live system
+// nodeImageMiB: the image of a node needs as much of /var, which is half of the memory in a live system
 // (openshift/installer, pull request 10133).
 const nodeImageMiB = 8 << 10
 
 func (s shell) smallForNodeImage() bool { return s.options.Spec.MemoryMiB/2 < nodeImageMiB }
 
-// nodeImageState is the state of a unit that lays the image of a node over the live system, and its result. Neither is
+// nodeImageState returns the state and the result of a unit that lays the image of a node over the live system. Neither is
 // started again when it fails; the overlay needs the pull.
 func (s shell) nodeImageState(unit string) (active, result string) {
 	state := s.State()
@@ -52,7 +52,7 @@ func (s shell) nodeImageState(unit string) (active, result string) {
 	return "inactive", "success"
 }
 
-// unitState is what systemd reports of a unit.
+// unitState returns the state that systemd reports of a unit.
 func (s *State) unitState(unit string) string {
 	started := !s.BootkubeAt.IsZero()
 	switch {
@@ -69,7 +69,7 @@ func (s *State) unitState(unit string) string {
 // bootMark names the boot that completed the bootstrap.
 const bootMark = "simulated.slipway/boot"
 
-// runProgress is progress.service: after bootkube it records in the cluster that the bootstrap is complete. On a
+// runProgress plays progress.service: after bootkube it records in the cluster that the bootstrap is complete. On a
 // single node the API has gone with etcd by then, and it asks without end (openshift/installer,
 // data/data/bootstrap/files/usr/local/bin/report-progress.sh).
 func (m *Machine) runProgress(ctx context.Context, kube kubernetes.Interface, singleNode bool) error {
@@ -101,7 +101,7 @@ func (m *Machine) runProgress(ctx context.Context, kube kubernetes.Interface, si
 	}
 }
 
-// serverLog is the log of the machine config server's first container; each restart has one of its own.
+// serverLog is the log of the machine config server's first container; each restart has another log.
 const serverLog = "/var/log/containers/bootstrap-machine-config-server-sim_openshift-machine-config-operator_machine-config-server-0.log"
 
 // serveConfigs keeps the log of the bootstrap host's machine config server: who asked for its Ignition, workers
@@ -110,7 +110,7 @@ func (m *Machine) serveConfigs(ctx context.Context) {
 	for m.State().MastersAt.IsZero() {
 		var lines strings.Builder
 		for address, pool := range m.options.Site.Fetches() {
-			// In the format of a container's log (CRI), that of the server inside
+			// In the format of a container's log (CRI), with the server's format inside
 			// (openshift/machine-config-operator, pkg/server/api.go).
 			fmt.Fprintf(&lines, "2026-01-01T00:00:00.000000000+00:00 stderr F I0101 00:00:00.000000       1 api.go:137] "+
 				"Pool %q requested by address:%q User-Agent:\"Ignition/2.20.0\" "+

@@ -25,10 +25,10 @@ type ClusterOptions struct {
 	Root string
 	// Site holds the machines and says what they become (Site.SetCluster).
 	Site *site.Site
-	// Speed and Times are those of the machines.
+	// Speed and Times equal the machines' values.
 	Speed float64
 	Times Times
-	// Cloud: the credentials of the cluster are those of a cloud, which its cloud controller manager reaches.
+	// Cloud: the credentials of the cluster belong to a cloud, which its cloud controller manager reaches.
 	Cloud bool
 	// Controller, when not nil, runs the real controller in this process, as RunController does.
 	Controller *ControllerOptions
@@ -109,7 +109,7 @@ func (c *Cluster) next(ctx context.Context, present string) (string, error) {
 	}
 }
 
-// live is one life of the control plane.
+// live runs one life of the control plane.
 func (c *Cluster) live(ctx context.Context, life string) error {
 	server, err := kubeapi.New(kubeapi.Options{
 		Journal: filepath.Join(c.options.Root, "kube-"+life+".journal"), Now: c.options.Now,

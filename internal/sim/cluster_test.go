@@ -57,7 +57,7 @@ func TestControlPlaneOfThreeFormsWithTheBootstrapHostLast(t *testing.T) {
 	require.Contains(t, p.reached(hosts[1]), wire.HostStageJoined, "the bootstrap host or the controller reports for the others")
 }
 
-// bootstrapStatus is what progress.service records in the cluster.
+// bootstrapStatus returns the status that progress.service records in the cluster.
 func (p *place) bootstrapStatus(t *testing.T) string {
 	t.Helper()
 	kube, err := kubernetes.NewForConfig(kubeapi.Config(p.site.Address(), kubeapi.UserAdmin))

@@ -92,7 +92,7 @@ func (o ControllerOptions) schedule(ctx context.Context, clock Clock) error {
 	return clock.Wait(ctx, o.Times.Controller)
 }
 
-// pod is one run of the controller.
+// pod runs the controller once.
 func (o ControllerOptions) pod(ctx context.Context, clock Clock) error {
 	file, err := os.OpenFile(filepath.Join(o.Root, "controller.log"), os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -118,7 +118,7 @@ func (o ControllerOptions) pod(ctx context.Context, clock Clock) error {
 	})
 }
 
-// token is what the Secret gives the pod.
+// token returns the token that the Secret gives the pod.
 func (o ControllerOptions) token(ctx context.Context) (model.Secret, error) {
 	kube, err := kubernetes.NewForConfig(kubeapi.Config(o.Site.Address(), kubeapi.UserAdmin))
 	if err != nil {

@@ -21,11 +21,11 @@ import (
 	"slipway/internal/sim/site"
 )
 
-// discoveryEntry is what a reclaimed machine starts next, instead of its disk.
+// discoveryEntry: a reclaimed machine starts this entry next, instead of its disk.
 const discoveryEntry = "/boot/loader/entries/00-assisted-discovery.conf"
 
-// dayTwoConfig is the address of the configuration a machine fetches that joins a cluster
-// which exists already; empty for a machine of a new cluster.
+// dayTwoConfig returns the address of the configuration that a machine fetches to join an existing cluster; empty for a machine of a new
+// cluster.
 func dayTwoConfig(content *DiskContent) (string, error) {
 	config, err := document.Parse(content.Ignition)
 	if err != nil {
@@ -41,8 +41,7 @@ func dayTwoConfig(content *DiskContent) (string, error) {
 	return address, err
 }
 
-// fetchConfig is Ignition on the first boot of a machine that joins an existing cluster:
-// it asks until it has its configuration.
+// fetchConfig plays Ignition on the first boot of a machine that joins an existing cluster: it asks until it has its configuration.
 func (m *Machine) fetchConfig(ctx context.Context, address string) error {
 	for {
 		err := m.getConfig(ctx, address)

@@ -18,7 +18,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// installed is a place with a cluster of a single node.
+// installed makes a place with a cluster of a single node.
 func installed(t *testing.T) (*place, uuid.UUID) {
 	t.Helper()
 	p := newPlace(t, 1)

@@ -13,7 +13,7 @@ import (
 	"slipway/internal/model"
 )
 
-// Discovery is what a discovery Ignition gives the live image for its agent.
+// Discovery holds the settings that a discovery Ignition gives the live image for its agent.
 type Discovery struct {
 	ServiceURL   string
 	InfraEnvID   uuid.UUID
@@ -67,7 +67,7 @@ func ReadDiscovery(config []byte) (Discovery, error) {
 	return d, nil
 }
 
-// agentArguments are the words of the agent's command line.
+// agentArguments lists the words of the agent's command line.
 func agentArguments(config []byte) ([]string, error) {
 	var units struct {
 		Systemd struct {
@@ -123,7 +123,7 @@ func words(command string) []string {
 	return all
 }
 
-// variable is a value of an environment file as systemd reads it.
+// variable returns a value of an environment file as systemd reads it.
 func variable(content, name string) string {
 	for line := range strings.Lines(content) {
 		if value, found := strings.CutPrefix(strings.TrimSpace(line), name+"="); found {

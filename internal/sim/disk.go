@@ -13,7 +13,7 @@ import (
 	"slipway/internal/sim/hardware"
 )
 
-// DiskContent is what is on a simulated disk.
+// DiskContent is the content of a simulated disk.
 type DiskContent struct {
 	// ID names this writing of the disk.
 	ID       string    `json:"id"`
@@ -24,9 +24,8 @@ type DiskContent struct {
 	At       time.Time `json:"at"`
 }
 
-// A disk's file begins like a disk: a boot sector, whose signature is what makes it
-// bootable, then the content. Tools that wipe or overwrite the first sector do here what
-// they do to a real disk.
+// A disk's file begins like a disk: a boot sector, whose signature makes it bootable, then the content. Tools
+// that wipe or overwrite the first sector do here what they do to a real disk.
 const (
 	sectorSize    = 512
 	contentOffset = 8 * sectorSize

@@ -10,7 +10,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// disks are those of the machine as its agent measures them.
+// disks lets the agent measure the machine's disks.
 type disks struct{ *Machine }
 
 var _ agent.DiskSpeed = disks{}

@@ -10,8 +10,7 @@ import (
 	"slipway/internal/sim/site"
 )
 
-// configPort is that of the machine config server of a cluster for machines that are not
-// nodes yet.
+// configPort is the port of a cluster's machine config server, for machines that are not nodes yet.
 const configPort = "22624"
 
 // elsewhere is the machine's way to other servers than the service: the machine config

@@ -11,7 +11,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Faults are what goes wrong with a machine.
+// Faults lists the failures of a machine.
 type Faults struct {
 	// Fail makes the first attempts of a step fail: step to how many.
 	Fail map[string]int `json:"fail,omitempty"`

@@ -17,7 +17,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// What an agent of others does at the step install is written from openshift/assisted-installer-agent
+// The step install of agents of other implementations is written from openshift/assisted-installer-agent
 // (src/commands/actions/install_cmd.go) and the flags of openshift/assisted-installer (src/config/config.go): the image is
 // pulled, at most three times, and the installer runs in a container that has a name and is not removed when it ends.
 const (
@@ -26,12 +26,12 @@ const (
 	pullLimit          = "600"
 )
 
-// installation is what runs in the container.
+// installation runs in the container.
 type installation func(ctx context.Context, req *wire.InstallCmdRequest) error
 
 type installationKey struct{}
 
-// installInContainer is the step install of an agent of others.
+// installInContainer runs the step install as an agent of another implementation does.
 func (m *Machine) installInContainer(
 	ctx context.Context, req *wire.InstallCmdRequest, install func(context.Context, *wire.InstallCmdRequest) error,
 ) error {
@@ -54,7 +54,7 @@ func (m *Machine) installInContainer(
 	return run(context.WithValue(ctx, installationKey{}, installation(install)), "sh", "-c", m.installCommand(req))
 }
 
-// checkExceptions is the check of such an agent: it refuses a step whose list has an entry twice, blanks, or * beside others.
+// checkExceptions checks a list as such an agent does: it refuses a step whose list has an entry twice, blanks, or * beside others.
 func checkExceptions(list string) error {
 	seen := map[string]bool{}
 	for entry := range strings.SplitSeq(list, ",") {
@@ -66,7 +66,7 @@ func checkExceptions(list string) error {
 	return nil
 }
 
-// installCommand is the command line for the shell of the host.
+// installCommand returns the command line for the shell of the host.
 func (m *Machine) installCommand(req *wire.InstallCmdRequest) string {
 	quote := func(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 	args := []string{

@@ -26,8 +26,8 @@ const (
 // maxSum bounds the answer with the hash of a program, in bytes.
 const maxSum = 1 << 10
 
-// startable is what happens before the controller runs: the Job is in the cluster, a registry has its image, and its
-// command fetches the program that it expects.
+// startable checks what the controller needs to run: the Job is in the cluster, a registry has its image, and its command fetches the
+// program that it expects.
 func (o ControllerOptions) startable(ctx context.Context, kube kubernetes.Interface) error {
 	job, err := kube.BatchV1().Jobs(controllerNamespace).Get(ctx, controllerJob, metav1.GetOptions{})
 	if err != nil {
@@ -52,7 +52,7 @@ func (o ControllerOptions) startable(ctx context.Context, kube kubernetes.Interf
 	return o.fetchable(ctx, container, machineName(architecture))
 }
 
-// architectureOf is that of the nodes, as Go names it.
+// architectureOf returns the architecture of the nodes, as Go names it.
 func architectureOf(ctx context.Context, kube kubernetes.Interface) (string, error) {
 	nodes, err := kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil || len(nodes.Items) == 0 {
@@ -96,7 +96,7 @@ func (o ControllerOptions) fetchable(ctx context.Context, container *corev1.Cont
 	return nil
 }
 
-// machineName is an architecture as uname prints it.
+// machineName returns an architecture as uname prints it.
 func machineName(architecture string) string {
 	if name, ok := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[architecture]; ok {
 		return name

@@ -15,7 +15,7 @@ import (
 // LogFile is the name of a machine's log in its folder.
 const LogFile = "machine.log"
 
-// Event is what happened to a machine.
+// Event names something that happened to a machine.
 type Event string
 
 // The events of a machine's log.
@@ -44,7 +44,7 @@ type Entry struct {
 	Event  Event     `json:"event"`
 	BootID string    `json:"boot_id,omitempty"`
 	From   BootFrom  `json:"from,omitempty"`
-	// Device and Ignition (its SHA-256) are those of an image that is written.
+	// Device and Ignition (its SHA-256) of an image that is written.
 	Device   string `json:"device,omitempty"`
 	Ignition string `json:"ignition,omitempty"`
 	StepType string `json:"step_type,omitempty"`

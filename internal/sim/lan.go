@@ -20,7 +20,7 @@ var (
 	_ agent.Leases     = lan{}
 )
 
-// errNoServer is what asking for a lease comes to on a site.
+// errNoServer: a site has no DHCP server.
 var errNoServer = errors.New("no DHCP server answers")
 
 // neighbourTime is how long it takes to ask for addresses.
@@ -58,7 +58,7 @@ func (l lan) own(address netip.Addr, mac string) bool {
 	return false
 }
 
-// stations are those this machine can reach.
+// stations lists the stations this machine can reach.
 func (m *Machine) stations(to netip.Addr) []site.Station {
 	if m.cut() {
 		return nil

@@ -18,8 +18,7 @@ import (
 // agentRestart is the pause of agent.service before it starts a failed agent again.
 const agentRestart = 3 * time.Second
 
-// runLive is a boot of the live image: the agent, and the bootstrap services once they
-// are started.
+// runLive runs a boot of the live image: the agent, and the bootstrap services once they are started.
 func (m *Machine) runLive(ctx context.Context) error {
 	if err := m.booted(ctx); err != nil {
 		return err
@@ -35,8 +34,8 @@ func (m *Machine) runLive(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// runAgent is agent.service: the real agent, started again whenever it ends. With reclaim
-// it serves the installed system.
+// runAgent plays agent.service: it starts the real agent again whenever that ends. With reclaim it serves the
+// installed system.
 func (m *Machine) runAgent(ctx context.Context, reclaim bool) {
 	for ctx.Err() == nil {
 		m.note(Entry{Event: EventAgentStarted})

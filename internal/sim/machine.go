@@ -91,13 +91,13 @@ func (m *Machine) PowerCycle(from BootFrom) error {
 	return err
 }
 
-// State is what the machine remembers now.
+// State returns the present state of the machine.
 func (m *Machine) State() State {
 	state, _ := m.memory.get()
 	return state
 }
 
-// cycle is one boot, from power on to power off.
+// cycle runs one boot, from power on to power off.
 func (m *Machine) cycle(ctx context.Context) error {
 	session, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -208,7 +208,7 @@ func (m *Machine) note(e Entry) {
 	}
 }
 
-// addresses are the stations of the machine on the network of its site.
+// addresses lists the stations of the machine on the network of its site.
 func (m *Machine) addresses() []site.Station {
 	var stations []site.Station
 	for _, nic := range m.options.Spec.NICs {

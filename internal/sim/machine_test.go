@@ -61,7 +61,7 @@ func (p *place) start(t *testing.T, o sim.MachineOptions) (*sim.Machine, func())
 	return machine, stop
 }
 
-// count is how often something is in a machine's log.
+// count returns how often an event is in a machine's log.
 func count(t *testing.T, dir string, event sim.Event) int {
 	t.Helper()
 	entries, err := sim.ReadLog(dir)
@@ -213,8 +213,8 @@ func (p *place) startCluster(t *testing.T) {
 	})
 }
 
-// An agent of others starts its installer in a container that keeps its name when it fails: podman answers 125 to the next
-// one until the host boots.
+// An agent of another implementation starts its installer in a container that keeps its name when it fails:
+// podman answers 125 to the next one until the host boots.
 func TestContainerOfAForeignAgentKeepsItsName(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 1)

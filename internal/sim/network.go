@@ -95,7 +95,7 @@ func isInstructions(r *http.Request, method string) bool {
 	return r.Method == method && path.Base(r.URL.Path) == "instructions"
 }
 
-// postedReply is the result of a step on its way to the service; nil for other requests.
+// postedReply returns the result of a step on its way to the service; nil for other requests.
 func postedReply(r *http.Request) *wire.StepReply {
 	if !isInstructions(r, http.MethodPost) || r.Body == nil {
 		return nil
@@ -172,8 +172,7 @@ func (n *network) restore(ctx context.Context) {
 	}
 }
 
-// spoil is the answer of a broken proxy when the download of the host's Ignition is to
-// fail; nil otherwise.
+// spoil returns the answer of a broken proxy when the download of the host's Ignition is to fail; nil otherwise.
 func (n *network) spoil(r *http.Request) *http.Response {
 	if path.Base(r.URL.Path) != "ignition" || !n.fails(string(wire.StepIgnitionFetch)) {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"slipway/internal/sim/kubeapi"
 )
 
-// identity is what a machine is in its cluster.
+// identity names a machine in its cluster.
 type identity struct {
 	name string
 	role model.Role
@@ -24,7 +24,7 @@ type identity struct {
 	hint netip.Addr
 }
 
-// goArchitecture is an architecture of the kernel as Go names it.
+// goArchitecture maps an architecture of the kernel to Go's name.
 func goArchitecture(machine string) string {
 	return map[string]string{"x86_64": "amd64", "aarch64": "arm64"}[machine]
 }
@@ -63,7 +63,7 @@ func readIdentity(content *DiskContent, fallback string) (identity, error) {
 	return who, err
 }
 
-// textOf is the content of a file; empty without the file.
+// textOf returns the content of a file; empty without the file.
 func textOf(config *document.Document, path string) (string, error) {
 	file, err := config.File(path)
 	if errors.Is(err, model.ErrNotFound) {
@@ -79,7 +79,7 @@ func textOf(config *document.Document, path string) (string, error) {
 	return string(content), nil
 }
 
-// runDisk is a boot from the disk: Ignition on the first one, then the kubelet.
+// runDisk runs a boot from the disk: Ignition on the first one, then the kubelet.
 func (m *Machine) runDisk(ctx context.Context) error {
 	content, err := m.bootDisk()
 	if err != nil {
@@ -124,16 +124,17 @@ func (m *Machine) answerAgain() error {
 	return m.options.Site.HandOver(life)
 }
 
-// first is what a first boot is about.
+// first describes a first boot.
 type first struct {
 	content string // id of what was written to the disk
 	config  string // address asked by a machine that joins an existing cluster
 	role    model.Role
 }
 
-// firstBoot is Ignition, which asks the machine config server of the cluster, and machine-config-daemon-firstboot,
-// which changes the operating system to that of the release and boots once more: the image that was written is older
-// than nearly every release (openshift/machine-config-operator, templates/common/_base/units).
+// firstBoot plays Ignition, which asks the machine config server of the cluster, and
+// machine-config-daemon-firstboot, which changes the operating system to the release's and boots once more:
+// the image that was written is older than nearly every release (openshift/machine-config-operator,
+// templates/common/_base/units).
 func (m *Machine) firstBoot(ctx context.Context, f first) error {
 	if m.State().FetchedAt.IsZero() {
 		if err := m.fetchIgnition(ctx, f); err != nil {
@@ -156,7 +157,7 @@ func (m *Machine) firstBoot(ctx context.Context, f first) error {
 }
 
 // fetchIgnition asks for the configuration of the pool until it is served. The machine config server of a bootstrap
-// host notes who asked, and refuses workers with status 500; those of the masters serve all pools
+// host notes who asked, and refuses workers with status 500; the servers of the masters serve all pools
 // (openshift/machine-config-operator, pkg/server/bootstrap_server.go).
 func (m *Machine) fetchIgnition(ctx context.Context, f first) error {
 	if _, err := m.waitAPI(ctx); err != nil {

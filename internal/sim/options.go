@@ -25,19 +25,19 @@ type MachineOptions struct {
 	// Site is the place it stands in.
 	Site *site.Site
 
-	// ServiceURL, InfraEnvID and Token are what the live image was made for.
+	// ServiceURL, InfraEnvID and Token are in the live image.
 	ServiceURL string
 	InfraEnvID uuid.UUID
 	Token      model.Secret
 	// Authority signed the certificate of the service, PEM; AuthorityPath is its file on the host. Empty: the system trusts it.
 	Authority     []byte
 	AuthorityPath string
-	// AgentVersion is what the agent registers with.
+	// AgentVersion is the version that the agent registers with.
 	AgentVersion string
 	// AgentSteps is how the agent behaves: model.FineSteps when empty.
 	AgentSteps model.AgentSteps
 
-	// Speed is that of Clock: 60 makes a minute a second, zero lets nothing take time.
+	// Speed of the Clock: 60 makes a minute a second, zero lets nothing take time.
 	Speed float64
 	// Times are RealTimes when zero.
 	Times  Times
@@ -78,5 +78,5 @@ func (o MachineOptions) withDefaults() (MachineOptions, error) {
 	return o, nil
 }
 
-// root is the file system of the running system.
+// root returns the file system of the running system.
 func (o MachineOptions) root() hostexec.Root { return hostexec.Root(filepath.Join(o.Root, "root")) }

@@ -28,7 +28,7 @@ type service struct {
 	mu      sync.Mutex
 	changed chan struct{}
 	hosts   map[uuid.UUID]*wire.Host
-	// registrations counts those of each host.
+	// registrations of each host.
 	registrations map[uuid.UUID]int
 	steps         map[uuid.UUID][]wire.Step
 	replies       map[string][]wire.StepReply // by step id

@@ -22,7 +22,7 @@ var _ hostexec.Runner = shell{}
 // command plays one command: it prints to the reply and returns the exit code.
 type command func(s shell, ctx context.Context, c hostexec.Cmd, out *reply) int
 
-// commands are those of the live image, by the first word.
+// commands of the live image, by the first word.
 var commands = map[string]command{
 	"bootlist": succeed, "chronyc": shell.chronyc, "coreos-installer": shell.coreosInstaller, "dd": shell.dd,
 	"dmesg":   printed("[    0.000000] Linux version 5.14.0-570.el9.x86_64\n"),
@@ -80,7 +80,7 @@ func unwrap(c hostexec.Cmd) hostexec.Cmd {
 	}
 }
 
-// reply is what a command prints.
+// reply holds the output of a command.
 type reply struct {
 	stdout, stderr strings.Builder
 	stream         func([]byte)
@@ -115,7 +115,7 @@ func printed(text string) command {
 	}
 }
 
-// option is the value after a flag; empty when the flag is not there.
+// option returns the value after a flag; empty when the flag is not there.
 func option(args []string, flag string) string {
 	for n, a := range args {
 		if a == flag && n+1 < len(args) {

@@ -70,7 +70,7 @@ func (s shell) dd(_ context.Context, c hostexec.Cmd, out *reply) int {
 	return out.complain(1, "dd: require of=\n")
 }
 
-// overwrite destroys the beginning of a disk; that of a partition says nothing here.
+// overwrite destroys the beginning of a disk; the beginning of a partition has no meaning here.
 func (s shell) overwrite(device string, out *reply) int {
 	disk, known := s.options.Spec.Disk(device)
 	if !known {

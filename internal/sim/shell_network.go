@@ -36,7 +36,7 @@ func (s shell) ping(ctx context.Context, c hostexec.Cmd, out *reply) int {
 	return 0
 }
 
-// destination is the argument of ping that is an address.
+// destination returns the argument of ping that is an address.
 func destination(args []string) (netip.Addr, error) {
 	for _, a := range slices.Backward(args) {
 		if to, err := netip.ParseAddr(a); err == nil {
@@ -46,7 +46,7 @@ func destination(args []string) (netip.Addr, error) {
 	return netip.Addr{}, fmt.Errorf("require an address, found %q", args)
 }
 
-// answers is how many of count packets of a size come back.
+// answers returns how many of count packets of a size come back.
 func (s shell) answers(to netip.Addr, count, size int) int {
 	stations := s.stations(to)
 	if len(stations) == 0 {

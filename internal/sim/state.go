@@ -13,7 +13,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// BootFrom is what a machine runs from.
+// BootFrom names the medium that a machine runs from.
 type BootFrom string
 
 // What a machine boots from.
@@ -22,7 +22,7 @@ const (
 	FromDisk BootFrom = "disk"
 )
 
-// State is what a machine remembers over kills of its process and over boots.
+// State survives kills of a machine's process, and boots.
 type State struct {
 	Boots    int       `json:"boots"`
 	BootID   string    `json:"boot_id"` // empty while powered off
@@ -107,7 +107,7 @@ func ReadState(dir string) (State, error) {
 	return state, nil
 }
 
-// get is the present state and a channel that is closed when it changes.
+// get returns the present state and a channel that is closed when it changes.
 func (m *memory) get() (State, <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -24,7 +24,7 @@ type Times struct {
 	BootFix      time.Duration // until somebody corrects a wrong boot order
 }
 
-// RealTimes are those of bare metal in a data centre.
+// RealTimes are the times of bare metal in a data centre.
 var RealTimes = Times{
 	LiveBoot: 3 * time.Minute, DiskBoot: 3 * time.Minute, FirstBoot: 4 * time.Minute, ImageWrite: 3 * time.Minute,
 	ImagePull: 15 * time.Second, DiskTest: 10 * time.Second,
@@ -42,7 +42,7 @@ type Clock struct {
 // shortestPause bounds how often a loop that waits between two looks turns.
 const shortestPause = 25 * time.Millisecond
 
-// Real is how long a simulated duration takes.
+// Real returns how long a simulated duration takes.
 func (c Clock) Real(d time.Duration) time.Duration {
 	if c.Speed <= 0 {
 		return 0
@@ -58,7 +58,7 @@ func (c Clock) Wait(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// Pause is Wait for loops that look again and again: never shorter than 25 ms.
+// Pause waits in loops that look again and again: never shorter than 25 ms.
 func (c Clock) Pause(ctx context.Context, d time.Duration) error {
 	return hostexec.Sleep(ctx, max(c.Real(d), min(d, shortestPause)))
 }

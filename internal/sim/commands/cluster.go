@@ -67,7 +67,7 @@ func (k *Controller) Run(ctx context.Context) error {
 	return err
 }
 
-// Process is what commands get of the process they run in, by kong's bindings.
+// Process gives commands the process they run in, by kong's bindings.
 type Process struct {
 	Stdout, Stderr io.Writer
 	Env            []string // KEY=value

@@ -20,7 +20,7 @@ import (
 	"slipway/internal/sim/kubeapi"
 )
 
-// claim is what the API of an installed cluster must hold.
+// claim names objects that the API of an installed cluster must hold.
 type claim struct {
 	what  string
 	holds func(context.Context, *newCluster) error
@@ -111,7 +111,7 @@ func eachNode(what string, holds func(*corev1.Node) bool) claim {
 	}}
 }
 
-// addressesIn claims that the addresses of nodes are those of a network.
+// addressesIn claims that the addresses of nodes are in a network.
 func addressesIn(network string) claim {
 	prefix := netip.MustParsePrefix(network)
 	return eachNode("the addresses of nodes in "+network, func(node *corev1.Node) bool {
@@ -122,7 +122,7 @@ func addressesIn(network string) claim {
 	})
 }
 
-// kindOf is a kind of object in URLs: group/version/resource, or version/resource.
+// kindOf parses a kind of object as in URLs: group/version/resource, or version/resource.
 func kindOf(path string) schema.GroupVersionResource {
 	parts := strings.Split(path, "/")
 	if len(parts) == 2 {

@@ -40,7 +40,7 @@ type Command struct {
 	Timeout    time.Duration `default:"2h" help:"When to give up."`
 }
 
-// Environment is what the demo gets of the process it runs in, by kong's bindings.
+// Environment gives the demo the process it runs in, by kong's bindings.
 type Environment struct {
 	// Service is the program of the service, slipway.
 	Service string

@@ -31,7 +31,7 @@ func ReadyLine(line string) []string {
 	return found[1:]
 }
 
-// VirtualAddresses are those of the clusters that a command would play.
+// VirtualAddresses lists the virtual addresses of the clusters that a command would play.
 func (k *Command) VirtualAddresses() (all []netip.Addr) {
 	plan, _ := k.plan()
 	for _, c := range plan {

@@ -11,7 +11,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// folder is where the machines of the installation are.
+// folder returns the folder with the machines of the installation.
 func (c *installation) folder() string { return filepath.Join(c.dir, "clusters", c.id.String()) }
 
 // define makes the cluster and its InfraEnv in the service, and starts the

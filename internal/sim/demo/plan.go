@@ -24,22 +24,22 @@ type clusterPlan struct {
 	added []hostPlan
 	// api and ingress are its virtual addresses; none where the user manages the network.
 	api, ingress []netip.Addr
-	// names are what the user's DNS answers.
+	// names maps each name to the answer of the user's DNS.
 	names map[string][]netip.Addr
 	// lateBinding hosts belong to no cluster until they are bound.
 	lateBinding bool
 	// configure changes the definition of the cluster, override its install-config (JSON).
 	configure []func(*wire.ClusterCreateParams)
 	override  string
-	// manifests are those of the user, by name in the folder openshift.
+	// manifests of the user, by name in the folder openshift.
 	manifests map[string]string
 	// environment are variables of the service without which it refuses the override, with the refusal.
 	environment []string
 	refusal     string
 	release     release
-	// cloud: the credentials in the override are those of a cloud.
+	// cloud: the credentials in the override belong to a cloud.
 	cloud bool
-	// claims are what the installed cluster must hold, beside its nodes.
+	// claims that the installed cluster must satisfy, beside its nodes.
 	claims []claim
 }
 
@@ -102,7 +102,7 @@ func (k *Command) clusters() ([]clusterPlan, error) {
 	return plan, nil
 }
 
-// counts are the masters and workers of --hosts.
+// counts parses the masters and workers of --hosts.
 func (k *Command) counts() (masters, workers int, err error) {
 	before, after, two := strings.Cut(k.Hosts, "+")
 	m, err := strconv.ParseUint(before, 10, 8)

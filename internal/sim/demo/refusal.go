@@ -10,7 +10,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// environment are the variables that the service needs for the plan.
+// environment lists the variables that the service needs for the plan.
 func environment(plan []clusterPlan) []string {
 	var all []string
 	for _, c := range plan {

@@ -24,13 +24,13 @@ const (
 // release is one that a cluster of the plan is installed with.
 type release struct {
 	version string
-	// architecture as Go names it; empty: that of this machine.
+	// architecture as Go names it; empty: this machine's.
 	architecture string
 }
 
 func (r release) goArchitecture() string { return cmp.Or(r.architecture, runtime.GOARCH) }
 
-// cpuArchitecture is the architecture as the API names it.
+// cpuArchitecture returns the architecture as the API names it.
 func (r release) cpuArchitecture() string {
 	if r.goArchitecture() == "amd64" {
 		return "x86_64"
@@ -41,7 +41,7 @@ func (r release) cpuArchitecture() string {
 // releases are the registries with the synthetic releases.
 type releases struct {
 	served map[release]*payload.Payload
-	// list is what the service is configured with for them: the content of RELEASE_IMAGES.
+	// list configures the service with them: the content of RELEASE_IMAGES.
 	list string
 }
 
@@ -82,7 +82,7 @@ func (r *releases) Close() error {
 	return err
 }
 
-// addresses are those of the registries, host:port.
+// addresses lists the addresses of the registries, host:port.
 func (r *releases) addresses() []string {
 	var all []string
 	for _, p := range r.served {
@@ -92,7 +92,7 @@ func (r *releases) addresses() []string {
 	return all
 }
 
-// public is the registry that every user can read: that of OKD; empty where none is served.
+// public returns the registry that every user can read: OKD's; empty where none is served.
 func (r *releases) public() string {
 	if p := r.served[release{version: okdVersion}]; p != nil {
 		return p.Address()
@@ -100,8 +100,8 @@ func (r *releases) public() string {
 	return ""
 }
 
-// pullSecret opens the registry of a release, which takes any user. That of OKD needs none: the secret is one that opens
-// no registry, as the documentation of OKD has it.
+// pullSecret opens the registry of a release, which takes any user. The registry of OKD needs none: the secret opens no registry, as the
+// documentation of OKD has it.
 func (r *releases) pullSecret(of release) model.Secret {
 	auth := base64.StdEncoding.EncodeToString([]byte("demo:demo"))
 	if of.version == okdVersion {

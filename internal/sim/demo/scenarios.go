@@ -175,7 +175,7 @@ func hasPlatform(name string) claim {
 	return hasField(infrastructures, "", "cluster", name, "spec", "platformSpec", "type")
 }
 
-// ScenarioNames are those --scenario takes.
+// ScenarioNames lists the names that --scenario takes.
 func ScenarioNames() []string {
 	names := make([]string, len(scenarios))
 	for i, s := range scenarios {
@@ -255,7 +255,7 @@ func (p *planner) storageNetwork() {
 	}
 }
 
-// large is a compact cluster with room for operators.
+// large plans a compact cluster with room for operators.
 func (p *planner) large() {
 	p.ControlPlane = 3
 	p.add("master", hardware.Large, 3, 20)
@@ -281,7 +281,7 @@ func (p *planner) resolve() {
 	}
 }
 
-// virtualAddresses are those of the API and of the ingress, one of each family.
+// virtualAddresses plans the addresses of the API and of the ingress, one of each family.
 func (p *planner) virtualAddresses() {
 	for _, network := range []string{p.network + ".", p.six} {
 		if network != "" {

@@ -98,8 +98,7 @@ func administrator(dataDir string) (*client.Client, error) {
 	return client.New(client.Options{BaseURL: admin.Server, UserToken: admin.Secret(), HTTPClient: carrier, UserAgent: "slipway-demo"}), nil
 }
 
-// start runs the process on a thread that lives as long as it does: the death of that
-// thread is what the kernel signals to the process.
+// start runs the process on a thread that lives as long as it does: the kernel signals the death of that thread to the process.
 func (s *service) start(log io.Closer) error {
 	started := make(chan error)
 	ended, end := context.WithCancelCause(context.Background())
@@ -157,7 +156,7 @@ func (s *service) stop() {
 	}
 }
 
-// lastLines are the end of a log, for people.
+// lastLines returns the end of a log, for people.
 func lastLines(path string) string {
 	content, err := os.ReadFile(path)
 	if err != nil || len(content) == 0 {
@@ -167,7 +166,7 @@ func lastLines(path string) string {
 	return "\n  " + strings.Join(lines[max(0, len(lines)-10):], "\n  ")
 }
 
-// agentFolder is where the service finds the programs of hosts and new clusters. The machines of the demo do not
+// agentFolder makes the folder where the service finds the programs of hosts and new clusters. The machines of the demo do not
 // start them, they run the same code in this process, and the programs are only checked by their hashes: where one
 // was not built, another stands in.
 func agentFolder(d *demo) (string, error) {

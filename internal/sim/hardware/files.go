@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// dmi is what the firmware says about the machine.
+// dmi writes the firmware's description of the machine.
 func (s *Spec) dmi(files map[string]string) {
 	const dir = "/sys/class/dmi/id/"
 	for name, value := range map[string]string{
@@ -44,8 +44,7 @@ func (s *Spec) cpus(files map[string]string) {
 // lastTable ends the tables of the firmware (DMTF DSP0134, section 7.45).
 const lastTable = "\x7f\x04\xff\xfe\x00\x00"
 
-// memoryModule is the firmware's table of a memory module (DMTF DSP0134, section 7.18, as
-// of version 2.7) in a place with a name.
+// memoryModule makes the firmware's table of a memory module (DMTF DSP0134, section 7.18, as of version 2.7) in a place with a name.
 func memoryModule(place string, mebibytes int) string {
 	const (
 		kind, length                  = 17, 34
@@ -111,7 +110,7 @@ func (s *Spec) disks(files map[string]string) {
 	}
 }
 
-// udev is the entry of the disk in udev's database.
+// udev returns the entry of the disk in udev's database.
 func (d Disk) udev() string {
 	lines := []string{"I:1000000"}
 	for _, link := range d.links() {
@@ -147,7 +146,7 @@ func (s *Spec) nics(files map[string]string) {
 	}
 }
 
-// system is what is not hardware: the files of a running Linux.
+// system writes what is not hardware: the files of a running Linux.
 func (s *Spec) system(files map[string]string, bootID string) {
 	files["/proc/cmdline"] = "BOOT_IMAGE=/images/pxeboot/vmlinuz ignition.firstboot ignition.platform.id=metal coreos.liveiso=rhcos-sim\n"
 	files["/proc/sys/kernel/random/boot_id"] = bootID + "\n"

@@ -30,7 +30,7 @@ func (l Links) Links() ([]inventory.Link, error) {
 
 func (l Links) leadsToGateway(address netip.Prefix) bool { return address.Contains(l.Spec.Gateway) }
 
-// Routes lists the default route and those of the NICs' networks.
+// Routes lists the default route and the routes of the NICs' networks.
 func (l Links) Routes() ([]inventory.Route, error) {
 	var routes []inventory.Route
 	for _, nic := range l.Spec.NICs {

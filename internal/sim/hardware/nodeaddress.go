@@ -2,7 +2,7 @@ package hardware
 
 import "net/netip"
 
-// NodeAddresses are those that a node of the machine has: of the interface with an address in the network of the hint,
+// NodeAddresses lists the addresses of a node on the machine: of the interface with an address in the network of the hint,
 // where there is one, else of the interface with the default route (openshift/baremetal-runtimecfg, pkg/config/node.go).
 func (s *Spec) NodeAddresses(hint netip.Addr) []netip.Addr {
 	toward := hint

@@ -13,18 +13,18 @@ import (
 
 // Spec is a simulated machine.
 type Spec struct {
-	// Serial is that of the board; agents make the host id of it.
+	// Serial of the board; agents make the host id of it.
 	Serial  string    `json:"serial"`
 	UUID    uuid.UUID `json:"uuid"` // of the product
 	Vendor  string    `json:"vendor"`
 	Product string    `json:"product"`
-	// AssetTag is that of the chassis, by which a cloud marks its machines.
+	// AssetTag of the chassis, by which a cloud marks its machines.
 	AssetTag string `json:"asset_tag,omitempty"`
-	// Hostname is what the live image calls itself.
+	// Hostname of the live image.
 	Hostname string `json:"hostname"`
 	CPUs     int    `json:"cpus"` // cores, one thread each
 	CPUModel string `json:"cpu_model"`
-	// Architecture is that of the processor as the kernel names it: aarch64. Empty: that of the machine this runs on.
+	// Architecture of the processor as the kernel names it: aarch64. Empty: this machine's.
 	Architecture string `json:"architecture,omitempty"`
 	MemoryMiB    int64  `json:"memory_mib"`
 	Disks        []Disk `json:"disks"`
@@ -127,7 +127,7 @@ func (s *Spec) Disk(device string) (Disk, bool) {
 	return Disk{}, false
 }
 
-// links are the other names of the device.
+// links lists the other names of the device.
 func (d Disk) links() []string {
 	return []string{
 		"/dev/disk/by-id/wwn-" + d.WWN,
@@ -136,7 +136,7 @@ func (d Disk) links() []string {
 	}
 }
 
-// busPath is where the disk is plugged in; sda is the first port of the controller.
+// busPath returns where the disk is plugged in; sda is the first port of the controller.
 func (d Disk) busPath() string { return fmt.Sprintf("pci-0000:00:17.0-ata-%d", d.port()+1) }
 
 func (d Disk) port() int { return int(d.Name[len(d.Name)-1] - 'a') }

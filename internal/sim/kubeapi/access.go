@@ -23,7 +23,7 @@ type Access struct {
 	Allowed     bool
 }
 
-// fullResource is the resource as rules name it.
+// fullResource returns the resource as rules name it.
 func (a Access) fullResource() string {
 	if a.Subresource == "" {
 		return a.Resource

@@ -99,7 +99,7 @@ func (s *Server) patch(r *http.Request, to target) (object, error) {
 	})
 }
 
-// jsonPatch is RFC 6902; a test that fails is a 422, as of a real server.
+// jsonPatch applies RFC 6902; a test that fails is a 422, as of a real server.
 func (s *Server) jsonPatch(to target, data []byte) (object, error) {
 	steps, err := jsonpatch.DecodePatch(data)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Server) jsonPatch(to target, data []byte) (object, error) {
 	})
 }
 
-// mergePatch is RFC 7386 for objects: null removes, objects merge, all else replaces.
+// mergePatch applies RFC 7386 to objects: null removes, objects merge, all else replaces.
 func mergePatch(into, patch map[string]any) map[string]any {
 	if into == nil {
 		into = map[string]any{}

@@ -56,8 +56,8 @@ func removeTaint(node *corev1.Node, key string) bool {
 	return len(node.Spec.Taints) < before
 }
 
-// schedulable reports whether pods without tolerations of their own run on a node: operators are such pods. Those of
-// OpenShift tolerate masters.
+// schedulable reports whether pods without tolerations of their own run on a node: operators are such pods. Operators of OpenShift
+// tolerate masters.
 func schedulable(node *corev1.Node) bool {
 	return nodeReady(node) && !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
 		return t.Key == uninitializedTaint || t.Key == notReadyTaint

@@ -247,7 +247,7 @@ func TestRolloutWaitsForTheMachinesOfAControlPlaneSet(t *testing.T) {
 	require.Error(t, <-ended, "everything else is available, and the rollout does not end")
 }
 
-// Operators are pods: none runs on a node that waits for its cloud.
+// As pods, operators do not run on a node that waits for its cloud.
 func TestRolloutWaitsForTheCloudOfItsMasters(t *testing.T) {
 	t.Parallel()
 	_, url := start(t, kubeapi.Options{})

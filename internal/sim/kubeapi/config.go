@@ -16,13 +16,13 @@ const (
 	UserController       = "system:serviceaccount:assisted-installer:assisted-installer-controller"
 )
 
-// Config is a client configuration for the API at apiURL as the given user. Nothing
-// is throttled on the client side.
+// Config returns a client configuration for the API at apiURL as the given user. Nothing is throttled on the
+// client side.
 func Config(apiURL, user string) *rest.Config {
 	return &rest.Config{Host: apiURL, BearerToken: user, QPS: -1}
 }
 
-// Kubeconfig is a kubeconfig file (YAML) for the API at apiURL as the given user.
+// Kubeconfig returns a kubeconfig file (YAML) for the API at apiURL as the given user.
 func Kubeconfig(apiURL, user string) ([]byte, error) {
 	const name = "simulated"
 	config := clientcmdapi.NewConfig()

@@ -14,7 +14,7 @@ import (
 // configState is how far the machine config daemon is with the config of its node.
 const configState = "machineconfiguration.openshift.io/state"
 
-// runDaemon is the machine config daemon of a ready node: the node has its config, which the daemon first finds to be
+// runDaemon plays the machine config daemon of a ready node: the node has its config, which the daemon first finds to be
 // the desired one and then reports as done, one step at each look (openshift/machine-config-operator,
 // pkg/daemon/constants). It reports whether that is done.
 func (k *kubelet) runDaemon(ctx context.Context, node *corev1.Node) (bool, error) {

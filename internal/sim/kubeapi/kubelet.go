@@ -20,7 +20,7 @@ type NodeSpec struct {
 	Addresses []netip.Addr
 	// Roles become node-role.kubernetes.io/<role> labels: master, worker, control-plane.
 	Roles []string
-	// Architecture of the machine as Go names it; that of this one if empty.
+	// Architecture of the machine as Go names it; this machine's if empty.
 	Architecture string
 	// Uninitialized: the kubelet has an external cloud provider, and its node a taint until that one has seen it.
 	Uninitialized bool
@@ -60,8 +60,7 @@ func RunKubelet(ctx context.Context, apiURL string, spec NodeSpec) error {
 
 const defaultPoll = 200 * time.Millisecond
 
-// poll calls step until it is done or gives up with a *permanentError; other errors
-// are those of an API that is away and are tried again.
+// poll calls step until it is done or gives up with a *permanentError; after other errors the API is away, and poll tries again.
 func poll(ctx context.Context, every time.Duration, step func(context.Context) (bool, error)) error {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()

@@ -126,7 +126,7 @@ func (k *kubelet) schedule(ctx context.Context, node *corev1.Node) (*corev1.Node
 	return k.node.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
 }
 
-// age is how long the node exists.
+// age returns how long the node exists.
 func (k *kubelet) age(node *corev1.Node) time.Duration {
 	created, err := time.Parse(time.RFC3339Nano, node.Annotations[createdAnnotation])
 	if err != nil {

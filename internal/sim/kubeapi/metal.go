@@ -29,7 +29,7 @@ var (
 
 // MetalWorld is the machine API of a cluster on bare metal.
 type MetalWorld struct {
-	// Workers is how many Machines exist for workers beside those of MachineSets. Late is how long after the start they
+	// Workers is how many Machines exist for workers outside of MachineSets. Late is how long after the start they
 	// are made: the controller of MachineSets runs on a master.
 	Workers int
 	Late    time.Duration
@@ -114,7 +114,7 @@ func (m *metal) makeMachines(ctx context.Context) error {
 	return nil
 }
 
-// reconcile is one round of the operator for a host.
+// reconcile runs one round of the operator for a host.
 func (m *metal) reconcile(ctx context.Context, host *unstructured.Unstructured) error {
 	hosts := m.objects.Resource(metalHosts).Namespace(MachineNamespace)
 	if _, paused := host.GetAnnotations()[pausedAnnotation]; paused {

@@ -10,8 +10,8 @@ import (
 // pools are those the machine config server knows.
 var pools = []string{"master", "worker"}
 
-// serveNodeConfig is the machine config server: the configuration of the nodes of a pool
-// in Ignition 3.2.0, for machines that are not nodes yet.
+// serveNodeConfig plays the machine config server: it serves the configuration of the nodes of a pool in Ignition 3.2.0, for machines
+// that are not nodes yet.
 func serveNodeConfig(w http.ResponseWriter, r *http.Request) {
 	pool := r.PathValue("pool")
 	if !slices.Contains(pools, pool) {

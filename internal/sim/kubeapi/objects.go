@@ -164,8 +164,8 @@ func (s *Server) write(to target, sent func(current object) (object, error)) (ob
 	})
 }
 
-// merged is the object after body was written to the main resource or a subresource:
-// the main one leaves the status alone, the others leave all but the status alone.
+// merged returns the object after body was written to the main resource or a subresource: the main resource leaves the status alone, a
+// subresource leaves all but the status alone.
 func merged(to target, current, body object) (object, error) {
 	switch {
 	case to.subresource == "" && !to.res.hasStatus:

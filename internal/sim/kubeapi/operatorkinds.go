@@ -2,7 +2,7 @@ package kubeapi
 
 import "strings"
 
-// operatorResources are what operators act on. Each kind appears with its operator: the operator lifecycle manager
+// operatorResources lists the kinds that operators act on. Each kind appears with its operator: the operator lifecycle manager
 // makes the definitions of a bundle before its ClusterServiceVersion (operator-framework/operator-lifecycle-manager,
 // pkg/controller/operators/catalog).
 var operatorResources = []*resource{

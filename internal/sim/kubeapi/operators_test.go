@@ -25,8 +25,8 @@ import (
 	"slipway/internal/testing/await"
 )
 
-// namespaces that objects may be in: one that every cluster has, one that the operator of models makes, and those of
-// the objects before.
+// namespaces that objects may be in: one that every cluster has, one that the operator of models makes, and the namespaces of earlier
+// objects.
 type namespaces map[string]bool
 
 // applyAll applies objects by the kinds that the API has now.

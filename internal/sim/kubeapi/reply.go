@@ -33,8 +33,8 @@ func statusOf(err error) metav1.Status {
 	return status
 }
 
-// user is who sends a request: an impersonated user, else the bearer token taken as a
-// name, else the administrator.
+// user returns who sends a request: an impersonated user, else the bearer token taken as a name, else the
+// administrator.
 func user(r *http.Request) (name string, groups []string) {
 	name = r.Header.Get("Impersonate-User")
 	if name != "" {

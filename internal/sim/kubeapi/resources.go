@@ -27,8 +27,7 @@ const (
 // resources is everything the API serves.
 var resources = append(append([]*resource{}, installationResources...), operatorResources...)
 
-// installationResources are what an installation reads or writes, and the kinds users
-// put into manifests most often.
+// installationResources lists the kinds that an installation reads or writes, and the kinds users put into manifests most often.
 var installationResources = []*resource{
 	{kind("", "v1", "Namespace"), "namespaces", cluster, plain, ""},
 	{kind("", "v1", "Node"), "nodes", cluster, withStatus, ""},

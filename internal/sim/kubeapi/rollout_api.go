@@ -64,7 +64,7 @@ func (r *rollout) step(ctx context.Context) (bool, error) {
 	return done, r.report(ctx, clusterVersions, "version", done, working)
 }
 
-// waitForMachines is the operator of control plane machine sets. Where there is such a set it counts the machines of
+// waitForMachines plays the operator of control plane machine sets. Where there is such a set it counts the machines of
 // the set that have become nodes, and is unavailable without them
 // (openshift/cluster-control-plane-machine-set-operator, pkg/controllers/controlplanemachineset/status.go). A machine of
 // placeholders never becomes a node.
@@ -77,7 +77,7 @@ func (r *rollout) waitForMachines(ctx context.Context) (bool, error) {
 	return true, r.report(ctx, clusterOperators, "control-plane-machine-set", false, message)
 }
 
-// due is how many operators are available this long after the rollout began.
+// due returns how many operators are available this long after the rollout began.
 func (r *rollout) due(elapsed time.Duration) int {
 	if elapsed >= r.Duration {
 		return len(r.Operators)
@@ -85,7 +85,7 @@ func (r *rollout) due(elapsed time.Duration) int {
 	return int(int64(len(r.Operators)) * int64(elapsed) / int64(r.Duration))
 }
 
-// began is when the rollout began, which is noted once enough masters are Ready; zero before.
+// began returns when the rollout began, which is noted once enough masters are Ready; zero before.
 func (r *rollout) began(ctx context.Context) (time.Time, error) {
 	versions := r.dynamic.Resource(clusterVersions)
 	version, err := versions.Get(ctx, "version", metav1.GetOptions{})
@@ -122,7 +122,7 @@ func (r *rollout) mastersForPods(ctx context.Context) (int, error) {
 	return ready, nil
 }
 
-// report writes the status of an operator or the version, unless it is what it was.
+// report writes the status of an operator or the version, unless it is unchanged.
 func (r *rollout) report(ctx context.Context, gvr schema.GroupVersionResource, name string, available bool, working string) error {
 	objects := r.dynamic.Resource(gvr)
 	obj, err := objects.Get(ctx, name, metav1.GetOptions{})

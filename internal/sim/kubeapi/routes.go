@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// target is what the path of a request names.
+// target is the object or list that the path of a request names.
 type target struct {
 	ref
 	subresource string

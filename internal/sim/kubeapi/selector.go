@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// selector is what a list or watch asked for.
+// selector selects the objects that a list or watch asked for.
 type selector struct {
 	labels labels.Selector
 	fields fields.Selector

@@ -109,7 +109,7 @@ func newSignerSecret(now time.Time) (object, error) {
 	}}, nil
 }
 
-// selfSigned is a certificate authority of ten years (DER).
+// selfSigned makes a certificate authority of ten years (DER).
 func selfSigned(name string, key crypto.Signer, now time.Time) ([]byte, error) {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: name},

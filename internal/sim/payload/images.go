@@ -83,7 +83,7 @@ func (p *Payload) publish(ctx context.Context, version string, opts Options) (st
 	return p.name + tag, p.write(ctx, p.address+tag, image, opts)
 }
 
-// machine is an architecture as release tags name it.
+// machine returns an architecture as release tags name it.
 func machine(architecture string) string {
 	if m, ok := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[architecture]; ok {
 		return m
@@ -182,8 +182,8 @@ func archive(files []file) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// releaseManifests are the two documents that tell what a release is made of
-// (release-manifests/ of every release image).
+// releaseManifests makes the two documents that describe the content of a release (release-manifests/ of
+// every release image).
 func releaseManifests(version string, images map[string]string) ([]file, error) {
 	tags := make([]map[string]any, 0, len(images))
 	for _, component := range slices.Sorted(maps.Keys(images)) {

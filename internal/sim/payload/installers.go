@@ -9,11 +9,11 @@ import (
 	"slipway/internal/sim/payload/standin"
 )
 
-// installers are the images of a release that hold an installer, with the programs in them.
-// Images and paths are those that oc extracts from (openshift/oc, pkg/cli/admin/release/extract_tools.go):
-// baremetal-installer has its program under the same path as installer, and the name
-// openshift-baremetal-install is only what oc calls the extracted file. Both are of the architecture of the
-// release. installer-artifacts is in the payload of every architecture and has programs for two of them.
+// installers maps the images of a release that hold an installer to the programs in them. oc extracts from
+// these images and paths (openshift/oc, pkg/cli/admin/release/extract_tools.go): baremetal-installer has its
+// program under the same path as installer, and the name openshift-baremetal-install is only given by oc to
+// the extracted file. Both are of the architecture of the release. installer-artifacts is in the payload of
+// every architecture and has programs for two of them.
 func installers(version string, opts Options) map[string][]file {
 	const program = "usr/bin/openshift-install"
 	own := func(build string) []file {
@@ -36,7 +36,7 @@ func installers(version string, opts Options) map[string][]file {
 	}
 }
 
-// installerFor is the program for an architecture: one that runs where it is the machine's own.
+// installerFor makes the program for an architecture: it runs where this is the machine's own.
 func installerFor(architecture, version, build string, opts Options) []byte {
 	if architecture != cmp.Or(opts.HostArchitecture, opts.Architecture) {
 		return foreign(architecture)
@@ -48,7 +48,7 @@ func installerFor(architecture, version, build string, opts Options) []byte {
 	}))
 }
 
-// wrapper is the installer as a host runs it: it hands over to the stand-in.
+// wrapper makes the installer as a host runs it: it hands over to the stand-in.
 func wrapper(command, environment []string) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n")
@@ -73,7 +73,7 @@ var elfMachines = map[string]struct {
 	"s390x":   {22, binary.BigEndian},
 }
 
-// foreign is a program of another architecture: its ELF header, which the kernel refuses with ENOEXEC.
+// foreign makes a program of another architecture: its ELF header, which the kernel refuses with ENOEXEC.
 func foreign(architecture string) []byte {
 	const (
 		headerSize         = 64

@@ -30,14 +30,13 @@ type Options struct {
 	// machines of a bench are in, where Dial gets to. Payload closes it.
 	Listener net.Listener
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
-	// Name is the registry that releases name their images by, where it is not the address: that of a source which
-	// only mirrors of it can be reached of.
+	// Name is the registry that releases name their images by, where it is not the address: a source of which only mirrors can be reached.
 	Name string
 	// Versions are the releases to serve, like "4.20.33" or, of OKD, "4.20.0-okd-scos.13".
 	Versions []string
 	// Architecture of the releases as Go names it: amd64, arm64, ppc64le, s390x.
 	Architecture string
-	// HostArchitecture is that of the machine the installer runs on; empty: that of the releases. Programs for
+	// HostArchitecture is the architecture of the machine the installer runs on; empty: the releases'. Programs for
 	// another one cannot be run.
 	HostArchitecture string
 	// HostFIPS says that the installer takes its machine for one in FIPS mode.
@@ -89,10 +88,10 @@ func Serve(ctx context.Context, opts Options) (*Payload, error) {
 	return p, nil
 }
 
-// Address is host:port of the registry.
+// Address returns host:port of the registry.
 func (p *Payload) Address() string { return p.address }
 
-// ReleaseImage is the release of a version, by tag; empty when it is not served.
+// ReleaseImage returns the release of a version, by tag; empty when it is not served.
 func (p *Payload) ReleaseImage(version string) string { return p.releases[version] }
 
 // Close stops the registry; what it held is gone.

@@ -47,7 +47,7 @@ func (s *Site) Detach(stations ...Station) error {
 	return nil
 }
 
-// Stations are those that answer for an address, by MAC.
+// Stations lists the stations that answer for an address, by MAC.
 func (s *Site) Stations(address netip.Addr) []Station {
 	folder := filepath.Join(addressFolder, address.String())
 	entries, err := os.ReadDir(filepath.Join(s.dir, folder))
@@ -77,7 +77,7 @@ func (s *Site) NoteFetch(address netip.Addr, pool string) error {
 	return s.writeText(filepath.Join(fetchFolder, address.String()), pool)
 }
 
-// Fetches are the pools that machines asked for, by the address of the machine.
+// Fetches lists the pools that machines asked for, by the address of the machine.
 func (s *Site) Fetches() map[netip.Addr]string {
 	entries, err := os.ReadDir(filepath.Join(s.dir, fetchFolder))
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package site is what simulated machines of one place share: the network they answer
-// on, its names, and where the API of their cluster is. All of it is files in one
-// folder, written atomically, so that machines may be goroutines of one process or
-// processes that are killed and started again.
+// Package site holds what simulated machines of one place share: the network they answer on, its names, and
+// where the API of their cluster is. All of it is files in one folder, written atomically, so that machines
+// may be goroutines of one process or processes that are killed and started again.
 package site
 
 import (
@@ -34,13 +33,13 @@ func Open(dir string) (*Site, error) {
 	return &Site{dir: dir}, nil
 }
 
-// Dir is the folder of the site.
+// Dir returns the folder of the site.
 func (s *Site) Dir() string { return s.dir }
 
 // SetCluster says what the machines become.
 func (s *Site) SetCluster(c Cluster) error { return s.write("cluster.json", c) }
 
-// Cluster is what the machines become; ControlPlane is 1 by default.
+// Cluster returns the cluster that the machines become; ControlPlane is 1 by default.
 func (s *Site) Cluster() (Cluster, error) {
 	c := Cluster{ControlPlane: 1}
 	return c, s.read("cluster.json", &c)
@@ -60,8 +59,8 @@ type ControlPlane struct {
 	URL  string `json:"url,omitempty"`
 }
 
-// StartControlPlane is called by a bootstrap host whose temporary control plane comes
-// up; life names it, and a repeated one changes nothing.
+// StartControlPlane begins a life of the control plane, by name: the temporary one of a bootstrap host comes up. A repeated life changes
+// nothing.
 func (s *Site) StartControlPlane(life string) error {
 	before, err := s.Started()
 	if err != nil || before == life {
@@ -73,18 +72,18 @@ func (s *Site) StartControlPlane(life string) error {
 	return s.write(startFile, ControlPlane{Life: life})
 }
 
-// Started is the life that a bootstrap host started last; empty before.
+// Started returns the life that a bootstrap host started last; empty before.
 func (s *Site) Started() (string, error) {
 	var started ControlPlane
 	err := s.read(startFile, &started)
 	return started.Life, err
 }
 
-// Leave is called by a bootstrap host that stops the API server of its life: the address of the API still leads to it,
-// and nothing answers there until HandOver.
+// Leave records that a bootstrap host stops the API server of its life: the address of the API still leads to it, and nothing answers
+// there until HandOver.
 func (s *Site) Leave(life string) error { return s.write(leaveFile, ControlPlane{Life: life}) }
 
-// HandOver is called when the address of the API leads to the masters.
+// HandOver records that the address of the API leads to the masters.
 func (s *Site) HandOver(life string) error { return s.write(handOverFile, ControlPlane{Life: life}) }
 
 // HandedOver reports whether masters carry the present control plane: their machine config servers answer workers.
@@ -103,14 +102,14 @@ func (s *Site) marked(name string) bool {
 // PublishAPI says where the API of the control plane listens.
 func (s *Site) PublishAPI(p ControlPlane) error { return s.write(apiFile, p) }
 
-// Published is what PublishAPI said last.
+// Published returns the last value of PublishAPI.
 func (s *Site) Published() (ControlPlane, error) {
 	var published ControlPlane
 	err := s.read(apiFile, &published)
 	return published, err
 }
 
-// API is the address of the API of the present control plane; empty while it does not answer.
+// API returns the address of the API of the present control plane; empty while it does not answer.
 func (s *Site) API() string {
 	if s.Away() {
 		return ""
@@ -118,7 +117,7 @@ func (s *Site) API() string {
 	return s.Address()
 }
 
-// Address is that of the API of the present control plane, whether it answers or not; empty before it answered once.
+// Address returns the address of the API of the present control plane, whether it answers or not; empty before it answered once.
 func (s *Site) Address() string {
 	started, err := s.Started()
 	if err != nil || started == "" {
@@ -176,7 +175,7 @@ func (s *Site) TakeBack(on bool) error {
 	return err
 }
 
-// TakesBack is what TakeBack said last.
+// TakesBack reports the last value of TakeBack.
 func (s *Site) TakesBack() bool {
 	_, err := os.Stat(filepath.Join(s.dir, takeBackFile))
 	return err == nil

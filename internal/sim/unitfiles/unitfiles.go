@@ -17,7 +17,7 @@ import (
 
 const etc = "/etc/systemd/system"
 
-// loadPath lists the folders of unit files; a file of the first hides those of later ones (systemd.unit(5)).
+// loadPath lists the folders of unit files; a file in an earlier folder hides its namesakes in later ones (systemd.unit(5)).
 var loadPath = []string{etc, "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
 
 // system are units of CoreOS that the configs of bootstrap hosts name without bringing them, by file.

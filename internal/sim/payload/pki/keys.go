@@ -14,7 +14,7 @@ const (
 	Root         = "root"          // signs the machine config server's and the kubelets'
 	APISigner    = "api-signer"    // signs the API servers'
 	AdminSigner  = "admin-signer"  // signs the administrator's
-	EtcdSigner   = "etcd-signer"   // signs those of etcd's members and clients
+	EtcdSigner   = "etcd-signer"   // signs etcd's members' and clients'
 	RouterSigner = "router-signer" // signs the router's
 	Admin        = "admin"
 	ConfigServer = "machine-config-server"
@@ -25,16 +25,16 @@ const (
 // Keys are a folder of certificates and keys.
 type Keys string
 
-// Cert is the path of a certificate.
+// Cert returns the path of a certificate.
 func (k Keys) Cert(name string) string { return filepath.Join(string(k), name+".crt") }
 
-// Key is the path of a key.
+// Key returns the path of a key.
 func (k Keys) Key(name string) string { return filepath.Join(string(k), name+".key") }
 
-// Public is the path of a public key.
+// Public returns the path of a public key.
 func (k Keys) Public(name string) string { return filepath.Join(string(k), name+".pub") }
 
-// Clients is the path of the authorities of API clients.
+// Clients returns the path of the authorities of API clients.
 func (k Keys) Clients() string { return filepath.Join(string(k), "clients.crt") }
 
 // Load reads a certificate and its key.
@@ -59,8 +59,8 @@ func (k Keys) Store(name string, p Pair) error {
 	return nil
 }
 
-// Issue stores a certificate that an authority signs, unless the one that is stored says
-// the same. Several programs of a host ask for one of theirs at once, and others read it.
+// Issue stores a certificate that an authority signs, unless the stored certificate says the same. Several programs of a host ask for a
+// certificate at once, and others read it.
 func (k Keys) Issue(authority Pair, name string, s Subject, now time.Time) error {
 	if err := os.MkdirAll(string(k), 0o700); err != nil {
 		return fmt.Errorf("make the folder of keys: %w", err)

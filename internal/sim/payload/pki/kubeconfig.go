@@ -6,7 +6,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Access is what lets a client into the API of a cluster.
+// Access lets a client into the API of a cluster.
 type Access struct {
 	Cluster, User string // names within the kubeconfig
 	Server        string // URL
@@ -14,7 +14,7 @@ type Access struct {
 	Client        Pair
 }
 
-// Kubeconfig is the file for clients.
+// Kubeconfig returns the file for clients.
 func (a Access) Kubeconfig() ([]byte, error) {
 	type object = map[string]any
 	data, err := yaml.Marshal(object{

@@ -128,8 +128,7 @@ func (p Pair) read() (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	return parsed, private, err
 }
 
-// says reports whether a certificate is that of a subject, signed by an authority, and its
-// key belongs to it.
+// says reports whether a certificate names a subject, is signed by an authority, and has the key of the pair.
 func (p Pair) says(s Subject, authority Pair) bool {
 	certificate, key, err := p.read()
 	if err != nil || !key.PublicKey.Equal(certificate.PublicKey) {

@@ -15,7 +15,7 @@ type capabilities struct {
 	AdditionalEnabledCapabilities []string `json:"additionalEnabledCapabilities"`
 }
 
-// capabilitySets and capabilityNames are those of openshift/api, config/v1, ClusterVersion.
+// capabilitySets and capabilityNames as in openshift/api, config/v1, ClusterVersion.
 var (
 	capabilitySets = []string{
 		"None", "v4.11", "v4.12", "v4.13", "v4.14", "v4.15", "v4.16", "v4.17", "v4.18", "vCurrent",

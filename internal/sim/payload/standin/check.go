@@ -54,7 +54,7 @@ func namesFit(c *config) field.ErrorList {
 	return faults
 }
 
-// onPremises are the platforms whose cluster names must not contain dots.
+// onPremises reports whether the platform forbids dots in names of clusters.
 func (c *config) onPremises() bool {
 	p := c.Platform
 	return p.BareMetal != nil || p.VSphere != nil || p.Nutanix != nil

@@ -2,8 +2,8 @@ package standin
 
 import "slipway/internal/sim/payload/pki"
 
-// Cluster is what the program made out of an install-config and the manifests, for those
-// who make a bootstrap config of their own (Call.Bootstrap).
+// Cluster is made by the program from an install-config and the manifests, for callers that make a bootstrap config themselves
+// (Call.Bootstrap).
 type Cluster struct {
 	Name, Domain                      string // bench, bench.example.com
 	ClusterID, Release                string // Release is the image
@@ -16,7 +16,7 @@ type Cluster struct {
 	SSHKey                            string
 	Root, APISigner, AdminSigner, MCS pki.Pair
 	Admin                             pki.Pair
-	// Files are those of the bootstrap host by path: manifests, kubeconfigs, certificates.
+	// Files of the bootstrap host by path: manifests, kubeconfigs, certificates.
 	Files map[string][]byte
 }
 

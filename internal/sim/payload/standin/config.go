@@ -127,7 +127,7 @@ func (r *run) forget(c *config) {
 // newest is the minor release of OpenShift 4 that the program is when it does not say.
 const newest = 20
 
-// minorOf is the minor release of a version such as 4.20.33.
+// minorOf returns the minor release of a version such as 4.20.33.
 func minorOf(version string) (int, error) {
 	if version == "" {
 		return newest, nil

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// arbiters is how many hosts only vote.
+// arbiters returns how many hosts only vote.
 func (c *config) arbiters() int {
 	if c.Arbiter == nil {
 		return 0
@@ -134,8 +134,7 @@ func (r *run) gatesFit(c *config) field.ErrorList {
 
 var featureSets = []string{"TechPreviewNoUpgrade", "DevPreviewNoUpgrade", "CustomNoUpgrade", "LatencySensitive", "OKD"}
 
-// topologies are those that other operators decide by: one replica of what runs on
-// workers where there is only one.
+// topologies returns the topologies that other operators decide by: where there is only one worker, what runs on workers has one replica.
 func (s *state) topologies() (controlPlane, infrastructure string) {
 	const many, one = "HighlyAvailable", "SingleReplica"
 	switch n := s.Config.ControlPlane.Replicas; {
@@ -151,7 +150,7 @@ func (s *state) topologies() (controlPlane, infrastructure string) {
 	return many, many
 }
 
-// platformType is the name of the platform in the cluster's own objects.
+// platformType returns the name of the platform in the cluster's own objects.
 func (s *state) platformType() string {
 	switch p := s.Config.Platform; {
 	case p.BareMetal != nil:
@@ -166,7 +165,7 @@ func (s *state) platformType() string {
 	return "None"
 }
 
-// roles are those whose nodes have a config of their own.
+// roles lists the roles whose nodes have a config of their own.
 func (s *state) roles() []string {
 	if s.Config.Arbiter != nil {
 		return []string{"master", "worker", "arbiter"}

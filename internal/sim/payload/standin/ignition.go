@@ -45,7 +45,7 @@ func dataURL(data []byte) string {
 	return "data:text/plain;charset=utf-8;base64," + base64.StdEncoding.EncodeToString(data)
 }
 
-// bootstrap is the config of the machine that starts the control plane.
+// bootstrap makes the config of the machine that starts the control plane.
 func (s *state) bootstrap(manifests files, inPlace bool) ([]byte, error) {
 	content, err := s.bootstrapFiles(manifests)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *state) bootstrap(manifests files, inPlace bool) ([]byte, error) {
 	return marshal("bootstrap", c)
 }
 
-// bootstrapFiles are the files of the bootstrap host that tell about the cluster, by path.
+// bootstrapFiles makes the files of the bootstrap host that describe the cluster, by path.
 func (s *state) bootstrapFiles(manifests files) (files, error) {
 	kubeconfig, err := s.kubeconfig("https://api-int." + s.domain() + ":6443")
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *state) bootstrapFiles(manifests files) (files, error) {
 	return out, nil
 }
 
-// definition is a long text, the same in every run.
+// definition returns a long text, the same in every run.
 func definition(n int) []byte {
 	var b strings.Builder
 	fmt.Fprintf(

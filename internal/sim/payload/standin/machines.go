@@ -37,8 +37,8 @@ func (s *state) machines(all map[string]object) {
 	}
 }
 
-// virtualMachines are machines that the platform makes: a control plane of the installer's own count, and a set of
-// workers. With a set of the control plane its operator counts how many of them have become nodes.
+// virtualMachines adds machines that the platform makes: a control plane of the installer's own count, and a set of workers. With a set
+// of the control plane its operator counts how many of them have become nodes.
 func (s *state) virtualMachines(all map[string]object, provider string, controlPlane bool) {
 	spec := object{"providerSpec": object{"value": object{"kind": provider}}}
 	masters := s.Config.ControlPlane.Replicas
@@ -56,8 +56,8 @@ func (s *state) virtualMachines(all map[string]object, provider string, controlP
 	}
 }
 
-// metalMachines are the hosts of the bare metal operator. Those of the control plane and arbiters have a Machine each,
-// and are paused until their hardware is known; workers get theirs from a set.
+// metalMachines adds the hosts of the bare metal operator. Masters and arbiters have a Machine each, and are paused until their hardware
+// is known; workers get theirs from a set.
 func (s *state) metalMachines(all map[string]object) {
 	all["openshift/99_baremetal-provisioning-config.yaml"] = kube("metal3.io/v1alpha1", "Provisioning", "", "provisioning-configuration",
 		object{"spec": object{"provisioningNetwork": s.Config.Platform.BareMetal.ProvisioningNetwork}})
@@ -101,7 +101,7 @@ func (s *state) metalMachines(all map[string]object) {
 	})
 }
 
-// numbered is the index of one of count, as wide as the largest of them.
+// numbered prints the index of one of count, as wide as the largest of them.
 func numbered(index, count int) string {
 	return fmt.Sprintf("%0*d", len(strconv.Itoa(max(count-1, 0))), index)
 }

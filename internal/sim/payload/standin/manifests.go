@@ -56,7 +56,7 @@ func (r *run) createManifests() error {
 	return nil
 }
 
-// manifests are the objects a cluster starts from, by path.
+// manifests makes the objects a cluster starts from, by path.
 func (s *state) manifests() (files, error) {
 	all := map[string]object{
 		"manifests/cluster-config.yaml": kube("v1", "ConfigMap", "kube-system", "cluster-config-v1",

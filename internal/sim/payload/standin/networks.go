@@ -14,7 +14,7 @@ type ranges struct {
 	prefixes []netip.Prefix
 }
 
-// networksFit holds the networks against each other and against those of the network plugin.
+// networksFit checks the networks against each other and against the networks of the network plugin.
 func (r *run) networksFit(c *config) field.ErrorList {
 	faults := r.networkTypeFits(c)
 	at := field.NewPath("networking")

@@ -60,7 +60,7 @@ func refusal(lines []string) string {
 	return strings.Join(said, "\n")
 }
 
-// unit is what a config has of a systemd unit.
+// unit is a systemd unit of a config.
 type unit struct {
 	Name     string
 	Contents *string

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// on is the highly available cluster on another platform.
+// on returns the highly available cluster on another platform.
 func on(platform string) string {
 	begin, end := strings.Index(highlyAvailable, "platform:"), strings.Index(highlyAvailable, "pullSecret")
 	return highlyAvailable[:begin] + platform + highlyAvailable[end:]

@@ -54,7 +54,7 @@ type Call struct {
 	Bootstrap func(Cluster) ([]byte, error)
 }
 
-// run is what a command works with.
+// run holds the input and output of a command.
 type run struct {
 	dir     string
 	release string // image the cluster runs
@@ -167,7 +167,7 @@ func (r *run) fail(err error) {
 	}
 }
 
-// plainLog makes lines like those of the real program: level=info msg="...".
+// plainLog makes lines like the real program's: level=info msg="...".
 func plainLog(groups []string, a slog.Attr) slog.Attr {
 	switch {
 	case len(groups) > 0:
@@ -213,7 +213,7 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// files are what a command writes, by path below its folder.
+// files that a command writes, by path below its folder.
 type files map[string][]byte
 
 // write puts files below the folder; secrets are among them.

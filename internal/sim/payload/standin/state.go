@@ -17,7 +17,7 @@ import (
 
 const stateFile = ".openshift_install_state.json"
 
-// state is what one command leaves to the next.
+// state is left by one command to the next.
 type state struct {
 	Config    *config      `json:"config"`
 	Release   string       `json:"release"`
@@ -28,11 +28,11 @@ type state struct {
 	InfraID   string       `json:"infra_id"`
 	Password  string       `json:"password"`
 	PKI       *authorities `json:"pki"`
-	// NodeIP is that of the run, and not kept between runs.
+	// NodeIP of the run; not kept between runs.
 	NodeIP string `json:"-"`
 }
 
-// domain is where the names of the cluster live.
+// domain returns the domain with the names of the cluster.
 func (s *state) domain() string { return s.Config.Metadata.Name + "." + s.Config.BaseDomain }
 
 // begin consumes the install-config and makes what all later files depend on.
@@ -98,7 +98,7 @@ func (r *run) save(s *state) error {
 	return r.write(files{stateFile: data})
 }
 
-// password is four groups of five letters and digits, without those that look alike.
+// password makes four groups of five letters and digits, without characters that look alike.
 func password() string {
 	groups := make([]string, 4)
 	for i := range groups {

@@ -7,7 +7,7 @@ import (
 	"github.com/coreos/ignition/v2/config/v3_2/types"
 )
 
-// unitKind is what a config holds of a unit.
+// unitKind says which part of a unit a config holds.
 type unitKind int
 
 const (
