@@ -48,7 +48,7 @@ func (a *Agent) deliver(ctx context.Context, step wire.Step, reply wire.StepRepl
 	a.followUp(ctx, step)
 }
 
-// followUp does what a step leaves for after its reply, until it works.
+// followUp retries the work that a step leaves for after its reply until it succeeds.
 func (a *Agent) followUp(ctx context.Context, step wire.Step) {
 	pauses := newPauses()
 	for {
@@ -73,8 +73,8 @@ func (a *Agent) close(err error, step wire.Step) {
 	}
 }
 
-// definite says that the service understood and does not want this reply. Who is not let
-// in (401, 403) is not heard at all: that may change.
+// definite says that the service understood and does not want this reply. 401 and 403 are
+// not definite: the agent is not let in, which may change.
 func definite(err error) bool {
 	return !client.Passing(err) && !errors.Is(err, client.ErrUnauthorized)
 }

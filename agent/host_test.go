@@ -109,7 +109,7 @@ func (h *host) slept() []time.Duration {
 	return append([]time.Duration{}, h.pauses...)
 }
 
-// stations are those on the links of a host, by "address on interface from address": the
+// stations are the machines on the links of a host, by "address on interface from address": the
 // MAC addresses that answer. Where that is "error" the link cannot be asked.
 type stations map[string][]string
 

@@ -15,7 +15,7 @@ import (
 )
 
 // deafNames stands for name servers that never answer. A lookup ends when as many as
-// there are to be have begun: those that wait for each other never end.
+// expected have begun: lookups that wait for each other never end.
 type deafNames struct {
 	mu       sync.Mutex
 	missing  int

@@ -8,7 +8,7 @@ import (
 	"slipway/internal/client"
 )
 
-// pauses are those between attempts, growing and jittered: short ones while the service
+// pauses are the times between attempts, growing and jittered: short ones while the service
 // is away or busy, so that it finds its hosts soon after it is back; long ones when it
 // refuses, because somebody has to act first.
 type pauses struct {

@@ -19,7 +19,7 @@ const (
 	maxAdvertisement = 1 << 20
 )
 
-// tangServer is one of those the encryption of disks needs.
+// tangServer is one of the servers that the encryption of disks needs.
 type tangServer struct {
 	URL        string `json:"url"`
 	Thumbprint string `json:"thumbprint"`

@@ -27,7 +27,7 @@ const (
 	// are so many: ten minutes.
 	provePause = time.Second
 	proveLooks = 600
-	// triedFor is how long a program is not begun again that did not register. It ends: the
+	// triedFor is how long a program that did not register is not begun again. It ends: the
 	// service may just have been away, and asks a host nothing else until it is upgraded.
 	triedFor = 15 * time.Minute
 )

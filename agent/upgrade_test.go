@@ -19,7 +19,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// newProgram is one that starts, brokenProgram one that does not.
+// newProgram starts, brokenProgram does not.
 const (
 	newProgram    = "#!/bin/sh\n[ \"$*\" = --version ] # of version 2.0\n"
 	brokenProgram = "#!/bin/sh\necho no such library >&2\nexit 1\n"

@@ -28,7 +28,7 @@ type LeavePending struct {
 	CSR    string
 	UID    types.UID
 	Reason string
-	// Requester is who asks.
+	// Requester is the user that asks.
 	Requester string
 }
 

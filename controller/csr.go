@@ -16,7 +16,7 @@ import (
 	"slipway/internal/model"
 )
 
-// Identities of kubelets and of what they are before they have one
+// Identities of kubelets, and of their bootstrap before they have one
 // (Kubernetes: TLS bootstrapping; OpenShift: machine-config-server).
 const (
 	nodePrefix       = "system:node:"

@@ -99,7 +99,7 @@ func (c *controller) failedOperators(ctx context.Context) []string {
 	return names
 }
 
-// podsInTrouble lists all pods and adds the ends of the logs of those that do not run.
+// podsInTrouble lists all pods and adds the ends of the logs of pods that do not run.
 func (c *controller) podsInTrouble(ctx context.Context, files *archive) string {
 	pods, err := c.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {

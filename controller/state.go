@@ -89,7 +89,7 @@ type Host struct {
 	Stage     model.Stage
 	// StageSince is when the stage began.
 	StageSince time.Time
-	// Labels are those the user wants on its node.
+	// Labels are the labels the user wants on its node.
 	Labels map[string]string
 	// Pool is the MachineConfigPool the user wants the host in; empty: the pool of its role.
 	Pool string

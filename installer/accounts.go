@@ -70,7 +70,7 @@ func (i *Installer) own(name string, user types.NodeUser, group types.NodeGroup)
 	return nil
 }
 
-// owner is who a node belongs to.
+// owner has the ids of a node's user and group.
 type owner struct{ uid, gid int }
 
 // sysOwner returns the owner of a node that was looked at; false where there is none.

@@ -44,7 +44,7 @@ func labels(then hostexectest.Answer) hostexectest.Answer {
 	}
 }
 
-// own lists the commands of a host without those that only say who runs them.
+// own lists the commands of a host except the wrappers that only say who runs them.
 func own(h *host) []string {
 	return slices.DeleteFunc(h.Lines(), func(line string) bool {
 		return strings.HasPrefix(line, "systemd-run ") || strings.HasPrefix(line, "systemctl stop ")

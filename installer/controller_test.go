@@ -63,8 +63,8 @@ func variable(t *testing.T, pod corev1.PodSpec, name string) string {
 	return ""
 }
 
-// Facts of the pod are those that openshift/assisted-installer's Job has (deploy/assisted-installer-controller) and
-// that OpenShift requires of a pod that starts before the cluster's network.
+// Facts of the pod come from openshift/assisted-installer's Job (deploy/assisted-installer-controller) and
+// from OpenShift's requirements for a pod that starts before the cluster's network.
 func TestControllerRunsInAnImageOfTheRelease(t *testing.T) {
 	t.Parallel()
 	pod := job(t, fromPayload(3, "controller"))

@@ -71,7 +71,7 @@ func (i *Installer) WaitControlPlane(ctx context.Context, req *wire.InstallCmdRe
 	}
 }
 
-// masters lists the nodes of the control plane, and initializes those that no cloud will.
+// masters lists the nodes of the control plane, and initializes the nodes that no cloud will.
 func (i *Installer) masters(ctx context.Context, o *others) ([]Node, error) {
 	kube, err := i.openKube()
 	if err != nil {

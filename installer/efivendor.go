@@ -21,7 +21,7 @@ const efiMount = "/run/slipway/efi"
 // removableLoaders names the files that firmware starts on a disk without an entry, in folder BOOT (UEFI specification, 3.5.1.1).
 var removableLoaders = map[string]string{"amd64": "BOOTX64.EFI", "arm64": "BOOTAA64.EFI"}
 
-// partition is one of a disk that was just written; both are empty when it was not found.
+// partition is a partition of a disk that was just written; both are empty when it was not found.
 type partition struct{ id, path string }
 
 // efiPartition finds the EFI system partition of a disk, which the kernel may show seconds after it was written.

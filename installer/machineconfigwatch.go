@@ -14,7 +14,7 @@ import (
 const (
 	// enoughDeaths are the times that a program has to end with the same sentence before it counts as one that cannot
 	// run. Its container is started again after 10, 20, 40 and 80 seconds: what heals by then, such as a registry that does not
-	// answer, is none.
+	// answer, does not count.
 	enoughDeaths = 5
 	// logTail bounds what is read of a container's log, in bytes.
 	logTail = 1 << 20

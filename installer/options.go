@@ -82,10 +82,10 @@ type Options struct {
 	// order; five minutes when zero.
 	FarewellLimit time.Duration
 	// CleanLimit bounds each command that frees a disk, LogLimit each one whose output goes
-	// into the logs: those that ask a disk which does not answer hang. Five minutes and one
+	// into the logs: commands that ask a disk which does not answer hang. Five minutes and one
 	// when zero.
 	CleanLimit, LogLimit time.Duration
-	// FetchPause is between two looks at who fetched its Ignition, while the API of the new
+	// FetchPause is the time between two looks at which hosts fetched their Ignition, while the API of the new
 	// cluster is asked for something else; five seconds when zero.
 	FetchPause time.Duration
 	Log        *slog.Logger // slog.Default() when nil

@@ -25,7 +25,7 @@ type others struct {
 	reported map[reportedStage]bool
 	// refusals are the last refusals reported, by host.
 	refusals map[uuid.UUID]string
-	// inventories are those read so far.
+	// inventories are the inventories read so far.
 	inventories map[uuid.UUID]wire.Inventory
 	// listed is set once the service listed the hosts, cluster once it described the cluster.
 	listed  bool

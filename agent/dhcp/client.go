@@ -26,7 +26,7 @@ const (
 	withoutLimit = -1
 )
 
-// requested are the options asked for: those that dhclient asks for by itself.
+// requested are the options asked for: the same as dhclient requests by itself.
 var requested = dhcpv4.WithRequestedOptions(
 	dhcpv4.OptionSubnetMask, dhcpv4.OptionBroadcastAddress, dhcpv4.OptionRouter, dhcpv4.OptionDomainName,
 	dhcpv4.OptionDomainNameServer, dhcpv4.OptionHostName, dhcpv4.OptionNTPServers,

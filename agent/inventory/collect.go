@@ -18,7 +18,7 @@ type Machine struct {
 	Health Health // nil: no disk reports it
 }
 
-// readers fill their parts of an inventory. Those that come later may read what earlier
+// readers fill their parts of an inventory. Later readers may read what earlier
 // ones found: a host without a name is named after an interface.
 var readers = []func(context.Context, Machine, *wire.Inventory){
 	readCPU, readMemory, readSystemVendor, readBoot, readTPM, readGPUs,

@@ -57,7 +57,7 @@ func (m Machine) mapperType(name string) wire.DriveType {
 	return wire.DriveTypeUnknown
 }
 
-// dasdType distinguishes the disks of s390x; ESE are those that take space as it is used.
+// dasdType distinguishes the disks of s390x; ESE disks take space as it is used.
 func (m Machine) dasdType(name string) wire.DriveType {
 	device := "/sys/block/" + name + "/device"
 	kind, listed := dasdTypes[m.text(device+"/discipline")]

@@ -35,7 +35,7 @@ type Links struct{}
 type question interface {
 	// ask sends the request for an address.
 	ask(address netip.Addr) error
-	// hear waits for the next answer: who has which address; without a MAC when the answer
+	// hear waits for the next answer: the MAC that has an address; without a MAC when the answer
 	// does not contain it.
 	hear() (answer, error)
 	SetReadDeadline(t time.Time) error

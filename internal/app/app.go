@@ -1,5 +1,5 @@
 // Package app is the command line of slipway: the commands that run parts of the service, and
-// those that call its API.
+// the commands that call its API.
 package app
 
 import (

@@ -12,7 +12,7 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// migrateCommand prepares a database, for those who do not let the service change schemas.
+// migrateCommand prepares a database, for sites that do not let the service change schemas.
 type migrateCommand struct {
 	settings.ConfigFile
 	DatabaseURL string `required:"" env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL to bring up to date." placeholder:"URL"`

@@ -12,7 +12,7 @@ import (
 	"slipway/internal/model"
 )
 
-// defaultURL is where a service listens that was given no address.
+// defaultURL is the address of a service that was given none.
 const defaultURL = "https://127.0.0.1:8090"
 
 // Service holds the flags for the address and the credentials of a service. What is not given comes from the file of contexts, or

@@ -45,7 +45,7 @@ var (
 type fake struct {
 	mu       sync.Mutex
 	requests []string // METHOD path body
-	// statuses are those the first cluster has, one after the other, as it is read.
+	// statuses are the first cluster's, one after the other, as it is read.
 	statuses []wire.ClusterStatus
 	// silent keeps the workflow from answering.
 	silent bool

@@ -66,7 +66,7 @@ func (t *Terminal) json(v any) error {
 	return nil
 }
 
-// fields prints names and values in two columns; those without a value are left out.
+// fields prints names and values in two columns; names without a value are left out.
 func (t *Terminal) fields(pairs ...string) {
 	table := view.Table{Header: []string{"", ""}}
 	for n := 0; n+1 < len(pairs); n += 2 {

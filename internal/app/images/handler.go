@@ -57,8 +57,8 @@ func (s *imageService) routes(draining context.Context, images http.Handler, met
 	return routes
 }
 
-// ready reports of every operating system how it is. The service is ready when none
-// is on its way: those that failed are tried again, and must not keep the others back.
+// ready reports the state of every operating system. The service is ready when none
+// is on its way: failed ones are tried again, and must not keep the others back.
 func ready(list []liveisos.Status) (map[string]string, int) {
 	report, code := map[string]string{"status": "ready"}, http.StatusOK
 	for _, image := range list {

@@ -23,7 +23,7 @@ type Commands struct {
 	Remove removeCommand `cmd:"" help:"Remove a key that encrypts nothing any more."`
 }
 
-// place is where the keys of a service are, and what it says of them.
+// place has the keys of a service, and what the service says of them.
 type place struct {
 	settings.ConfigFile
 	settings.KeyFile

@@ -43,7 +43,7 @@ func AddProbes(r chi.Router, draining context.Context, checks []Check, metrics p
 	r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 }
 
-// ready answers 200 when every part does, and 503 with the names of those that do not.
+// ready answers 200 when every part does, and 503 with the names of the parts that do not.
 func ready(w http.ResponseWriter, r *http.Request, draining context.Context, checks []Check) {
 	if draining.Err() != nil {
 		Answer(w, http.StatusServiceUnavailable, map[string]string{"status": "shutting down"})

@@ -36,7 +36,7 @@ type Server struct {
 const maxHeader = 16 << 10
 
 // Listen opens the listener and serves start-up answers until Use is called. With security
-// it speaks HTTPS. connections bounds those that are open; nil: nothing does. fail receives the error when serving ends by itself.
+// it speaks HTTPS. connections bounds the open connections; nil: no bound. fail receives the error when serving ends by itself.
 func Listen(
 	address string, security *tls.Config, connections *guard.Connections, logger *slog.Logger, fail func(error),
 ) (*Server, error) {
@@ -102,7 +102,7 @@ func (s *Server) endWaits(next http.Handler) http.Handler {
 // Draining returns a context that is done when the shutdown begins.
 func (s *Server) Draining() context.Context { return s.draining }
 
-// Stop accepts no more requests and waits for those that run, RequestGrace at most.
+// Stop accepts no more requests and waits for running ones, RequestGrace at most.
 func (s *Server) Stop(ctx context.Context) error {
 	s.drain()
 	defer s.abort()

@@ -114,7 +114,7 @@ func names(keys []encryption.Key) string {
 	return text
 }
 
-// checkIdentity refuses a token key or an authority other than those that the database was used with.
+// checkIdentity refuses another token key or authority than the database was used with.
 func (s *Service) checkIdentity(ctx context.Context) error {
 	for _, f := range []fileOfDatabase{s.tokenKey, s.authority} {
 		if f.path == "" {

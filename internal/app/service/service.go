@@ -52,11 +52,11 @@ type Service struct {
 	// bootServer and bootURL are for machines that boot over the network without HTTPS; nil and empty: not served.
 	bootServer *process.Server
 	bootURL    string
-	// serviceCA signed the certificate of the base URL, PEM; empty: one that hosts trust anyway did.
+	// serviceCA signed the certificate of the base URL, PEM; empty: an authority that hosts trust anyway did.
 	serviceCA string
 	// tokenKey and authority must fit the database; without a path they are not used.
 	tokenKey, authority fileOfDatabase
-	// names are those that the listener is reached by.
+	// names are the names that the listener is reached by.
 	names []string
 	// firstToken is the administrator's, in the run that made it for the first time.
 	firstToken string

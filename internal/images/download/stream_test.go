@@ -108,7 +108,7 @@ func TestRangesAreThoseOfTheFile(t *testing.T) {
 		"bytes=0-0": "0", "bytes=9-9": "9", "bytes=3-": "3456789", "bytes=-3": "789", "bytes=-99": "0123456789", "bytes=5-99": "56789",
 		"bytes=0-99999999999999999999999": "0123456789", "bytes= 1-2 ": "12", "bytes=1-2,": "12", "bytes=1-2,50-60": "12",
 		"bytes=10-": "416", "bytes=10-20": "416", "bytes=-0": "416", "bytes=99999999999999999999999-": "416", "bytes=20-30,40-": "416",
-		// What is none, or several that are longer than it, is answered with all of it.
+		// An invalid range, or ranges longer than the file together, are answered with the whole file.
 		"bytes=0-8,2-9": "all", "bytes=0-0,0-0,0-0,0-0,0-0,0-0,0-0,0-0,0-0,0-0,0-0": "all",
 		"bytes=4-1": "all", "bytes=": "all", "bytes=-": "all", "bytes=a-b": "all", "bytes=1": "all",
 		"bytes=--1": "all", "bytes=+1-2": "all",

@@ -1,9 +1,9 @@
 // Package liveisos keeps the live ISOs of the operating system on disk that discovery
 // images are made of.
 //
-// Images come from two sides. Those listed in the settings are downloaded in the
+// Images come from two sides. Listed images, from the settings, are downloaded in the
 // background, or used in place when they are files of this machine; each stands for
-// itself, so that a bad one stops no other. Those that were added are in the folder
+// itself, so that a bad one stops no other. Added images are in the folder
 // already, and are found while the service runs. An added image takes the place of a
 // listed one for the same version, architecture and type.
 //

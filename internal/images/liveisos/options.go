@@ -55,7 +55,7 @@ const (
 	longestPause = 5 * time.Minute
 	// busyPause is how often an image that another process downloads is checked.
 	busyPause = 5 * time.Second
-	// keepUnlisted is how long a download stays that is not listed any more.
+	// keepUnlisted is how long a download is kept that is not listed any more.
 	keepUnlisted = 7 * 24 * time.Hour
 	// unknownSize is the free disk space that a download of unknown length requires all the time.
 	unknownSize = 1 << 30

@@ -31,7 +31,7 @@ var (
 	bareMetalInstaller = binary{"baremetal-installer", "usr/bin/openshift-install", "openshift-baremetal-install"}
 )
 
-// artifactArchitectures are those that the image installer-artifacts has programs for; every release has it.
+// artifactArchitectures lists the architectures of the programs in the image installer-artifacts, which every release has.
 var artifactArchitectures = []string{"amd64", "arm64"}
 
 func artifact(architecture string) binary {

@@ -13,7 +13,7 @@ import (
 // (openshift/installer, pkg/types/validation/installconfig.go).
 const SkipHostCheck = "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION"
 
-// ownVariables are those that the service sets for every cluster.
+// ownVariables lists the variables that the service sets for every cluster.
 var ownVariables = []string{
 	"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE", "OPENSHIFT_INSTALL_INVOKER", "OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP", "HOME", "TMPDIR",
 }

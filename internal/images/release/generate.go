@@ -70,7 +70,7 @@ func (i *Installer) Generate(ctx context.Context, in GenerateInput) (*Output, er
 }
 
 // inFolder runs the installer in a private folder, which is removed afterwards. It waits until fewer than Options.Runs others
-// run; the wait is none of its time.
+// run; the wait does not count as its time.
 func (i *Installer) inFolder(ctx context.Context, pullSecret string, run func(context.Context, *generation) error) error {
 	select {
 	case i.releases.runs <- struct{}{}:

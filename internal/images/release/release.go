@@ -49,7 +49,7 @@ type Options struct {
 	Runs int64 // one for each processor of this process
 	// Environment is added to the installer's, KEY=value.
 	Environment []string
-	// User is who installers run as, for a process of root: without its files, keys and sockets in reach. nil: the
+	// User runs the installers, for a process of root: without its files, keys and sockets in reach. nil: the
 	// user of the process.
 	User *User
 	// Sandbox keeps installers from everything but their folder; Readable are more files and folders that they may read.

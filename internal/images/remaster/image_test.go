@@ -84,7 +84,7 @@ func (d disk) file(path string) string {
 	return string(d.content[e.Offset : e.Offset+e.Length])
 }
 
-// area is one that coreos-installer would write to.
+// area is an area that coreos-installer would write to.
 type area struct {
 	iso9660.Extent
 	pad, end string

@@ -80,7 +80,7 @@ func TestAreasThatLieOverEachOtherAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "require a range of its own")
 }
 
-// Who does not change kernel arguments can use an image whose areas are broken.
+// An image with broken areas is good enough without changes of kernel arguments.
 func TestBrokenAreasForArgumentsAreNoticedWhenTheyAreUsed(t *testing.T) {
 	t.Parallel()
 	b := build(t, isotest.Options{})

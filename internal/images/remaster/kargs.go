@@ -59,7 +59,7 @@ type kargsArea struct {
 	appendOnly bool // only the room before the marker is known, not what is in front of it
 }
 
-// kernelArguments finds the areas: those that the image lists, or else the markers.
+// kernelArguments finds the areas: the image lists them, or else they have markers.
 func (b *Base) kernelArguments(image io.ReaderAt) kernelArguments {
 	text, err := b.text(image, kargsInfoPath)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Files are the paths of a certificate, with those that signed it behind it, and of its key, both PEM.
+// Files are the paths of a certificate, with its issuers behind it, and of its key, both PEM.
 type Files struct{ Certificate, Key string }
 
 // Server returns the settings of a listener with this certificate. Files that change are read again at the next connection;

@@ -74,10 +74,10 @@ func (k *Keys) Held() []Key { return k.held.Load().keys }
 // Header begins every value that the current key seals.
 func (k *Keys) Header() []byte { return k.Held()[0].Header() }
 
-// Seal does what Sealer.Seal does, with the current key of the file.
+// Seal works as Sealer.Seal, with the current key of the file.
 func (k *Keys) Seal(plain, aad []byte) []byte { return k.held.Load().Seal(plain, aad) }
 
-// Open does what Sealer.Open does. Before it refuses a value it reads the file again: another process may have been given a new
+// Open works as Sealer.Open. Before it refuses a value it reads the file again: another process may have been given a new
 // key a moment earlier.
 func (k *Keys) Open(sealed, aad []byte) ([]byte, error) {
 	tried := k.held.Load()
@@ -93,8 +93,8 @@ func (k *Keys) Open(sealed, aad []byte) ([]byte, error) {
 	return nil, errors.Join(err, failed)
 }
 
-// Current does what Sealer.Current does.
+// Current works as Sealer.Current.
 func (k *Keys) Current(sealed, aad []byte) bool { return k.held.Load().Current(sealed, aad) }
 
-// Derive does what Sealer.Derive does.
+// Derive works as Sealer.Derive.
 func (k *Keys) Derive(purpose string) []byte { return k.held.Load().Derive(purpose) }

@@ -81,7 +81,7 @@ func TestTemporalTakesNoCallsOfOtherUsers(t *testing.T) {
 	signalAndGet(t, c, startWorkflow(t, c, "ours"))
 }
 
-// strangerCertificate has the subject of ours, signed by an authority of its own.
+// strangerCertificate makes a certificate with the server's subject, signed by an authority of its own.
 func strangerCertificate(t *testing.T) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -116,7 +116,7 @@ func TestTemporalIsReachedByItsConfigFile(t *testing.T) {
 	require.NoError(t, tool.SignalWorkflow(await.Context(t), startWorkflow(t, c, "open").GetID(), "", "go", "on"))
 }
 
-// environment is one that is not this process's.
+// environment replaces the environment of this process.
 type environment map[string]string
 
 func (e environment) Environ() []string { return nil }

@@ -36,7 +36,7 @@ const clientName = "slipway"
 // other certificate of it.
 type certificates struct{ authority, server, client x509certs.Pair }
 
-// loadCertificates reads those in a folder, or makes new ones where any is missing, damaged or about to expire.
+// loadCertificates reads the certificates in a folder, or makes new ones where any is missing, damaged or about to expire.
 // Clients that run on when the server is started again keep theirs.
 func loadCertificates(dir string, now time.Time) (*certificates, error) {
 	c := &certificates{}

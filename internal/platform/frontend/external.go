@@ -30,7 +30,7 @@ type Connection struct {
 // Certificates are files with which a frontend and its callers identify each other; the zero value means none.
 type Certificates struct{ Authority, Certificate, Key string }
 
-// CertificatesIn returns those that engine.StartTemporal puts into a folder.
+// CertificatesIn returns the files that engine.StartTemporal puts into a folder.
 func CertificatesIn(dir string) Certificates {
 	return Certificates{
 		Authority:   filepath.Join(dir, "ca.pem"),

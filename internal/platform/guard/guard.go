@@ -13,15 +13,15 @@ import (
 // Options configure a guard.
 type Options struct {
 	// Names are the host names that the service is reached by; addresses are taken without being listed. A page of another name
-	// that resolves to the service (DNS rebinding) is none of them.
+	// that resolves to the service (DNS rebinding) is not among them.
 	Names []string
-	// Origins are those whose pages may change something, beside the service's own: "https://slipway.example.com".
+	// Origins are the sites whose pages may change something, beside the service's own: "https://slipway.example.com".
 	Origins []string
 	Log     *slog.Logger
 	Now     func() time.Time
 }
 
-// Guard returns what lets requests through to next.
+// Guard returns a handler that lets requests through to next.
 func Guard(o Options, next http.Handler) http.Handler {
 	return nosniff(ownNames(o, ownOrigin(o, steadyBody(o, next))))
 }

@@ -21,7 +21,7 @@ import (
 type Outbound struct {
 	// Networks are the only ones; empty: all others are allowed.
 	Networks []netip.Prefix
-	// Hosts, host:port, are reached wherever they are: those that the administrator named.
+	// Hosts, host:port, are reached wherever they are: the administrator named them.
 	Hosts []string
 }
 

@@ -14,7 +14,7 @@ type Recorder struct {
 	histograms map[string]*prometheus.HistogramVec
 }
 
-// New registers the metrics that are counted; State adds those that are looked up.
+// New registers the metrics that are counted; State adds the metrics that are looked up.
 func New(r prometheus.Registerer) *Recorder {
 	m := &Recorder{counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{}}
 	for _, t := range table {

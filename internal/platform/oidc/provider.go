@@ -35,7 +35,7 @@ type Options struct {
 	OrgClaim              string // empty: users have no organization
 	// RolesClaim is a text or a list; with dots in its name it is inside of other claims (realm_access.roles).
 	RolesClaim string
-	// Roles are the values of RolesClaim that give a role of ours; "*" gives it to all users of the issuer.
+	// Roles are the values of RolesClaim that give a role of this service; "*" gives it to all users of the issuer.
 	Roles map[auth.Role][]string
 	// Authorities, PEM, are trusted beside the system's.
 	Authorities []byte

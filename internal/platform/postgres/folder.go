@@ -17,7 +17,7 @@ const maxSocketPath = 107
 // socketName is the name PostgreSQL gives the socket of a server with the port in settings.
 const socketName = ".s.PGSQL.5432"
 
-// socketFolder is where it is, in the folder of the service.
+// socketFolder has the socket, in the folder of the service.
 const socketFolder = "run"
 
 // ErrFolderHeld is returned when another process uses the data folder.

@@ -28,7 +28,8 @@ type Identity interface {
 type Issuer interface {
 	// Name returns the name people know it by.
 	Name() string
-	// SignInAddress is where a browser signs in; it comes back to redirect with state, and a code to Redeem with nonce and verifier.
+	// SignInAddress returns the address where a browser signs in; it comes back to redirect with state, and a code to Redeem with
+	// nonce and verifier.
 	SignInAddress(ctx context.Context, redirect, state, nonce, verifier string) (string, error)
 	Redeem(ctx context.Context, redirect, code, nonce, verifier string) (auth.Caller, error)
 	// Begin gives the user a token of this service.
@@ -70,7 +71,7 @@ func New(o Options) *Gate {
 	return &Gate{Options: o, crossOrigin: http.NewCrossOriginProtection(), ended: map[string]time.Time{}}
 }
 
-// Pages serves pages to users: writable to administrators, readOnly to those with a read-only token. A browser
+// Pages serves pages to users: writable to administrators, readOnly to users with a read-only token. A browser
 // without a session is sent to sign in; every other request without a credential is answered with 401. Changes that
 // a page of another origin sends are answered with 403.
 //

@@ -30,7 +30,7 @@ type hostSubject struct {
 	host    *model.Host
 }
 
-// hostWrites are the paths that write a host. Those that create one have no host before.
+// hostWrites are the paths that write a host. Paths that create one have no host before.
 var hostWrites = map[string]struct {
 	creates, unbound bool
 	lost             notCarried

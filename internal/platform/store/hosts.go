@@ -195,7 +195,7 @@ func (s *Store) lockHost(ctx context.Context, tx pgx.Tx, infraEnvID, id uuid.UUI
 // The conditions of lockHosts.
 const (
 	hostsOfCluster = `h.cluster_id = $1`
-	// borrowedHosts are those that a cluster took from a pool: no InfraEnv of its own has them.
+	// borrowedHosts are the hosts that a cluster took from a pool: no InfraEnv of its own has them.
 	borrowedHosts = `h.cluster_id = $1 and not exists (
 		  select from infra_envs e where e.id = h.infra_env_id and (e.cluster_id = $1 or e.deleted_at is not null))`
 )

@@ -10,7 +10,7 @@ import (
 )
 
 // A step that is commanded while somebody changes the whole installation waits for the cluster without holding its host:
-// who has locked the cluster locks its hosts next.
+// the transaction that has locked the cluster locks its hosts next.
 func TestStepWaitsForItsClusterBeforeItLocksItsHost(t *testing.T) {
 	t.Parallel()
 	s, url := open(t)

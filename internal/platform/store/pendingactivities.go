@@ -110,7 +110,7 @@ func takenOver(ctx context.Context, tx pgx.Tx, i model.PendingActivity) (string,
 }
 
 // passFence refuses a step that its host must not be given. It locks the host before anything is written, in the order of
-// those who change a host and its steps.
+// other changes of a host and its steps.
 func passFence(ctx context.Context, tx pgx.Tx, i model.PendingActivity) error {
 	var holds, sameBoot bool
 	var status model.HostStatus

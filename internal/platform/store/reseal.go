@@ -134,7 +134,7 @@ func (s *Store) SealedValues(ctx context.Context) (map[string]int64, error) {
 	return counts, nil
 }
 
-// KeyUse is how much a key of the key file still encrypts.
+// KeyUse counts what a key of the key file still encrypts.
 type KeyUse struct {
 	ID        string
 	UsedSince time.Time // from when the service encrypts with it

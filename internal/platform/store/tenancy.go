@@ -41,7 +41,7 @@ var eventTenant = `(` + anyTenant + `
 		  or exists (select from infra_envs i where i.id = e.infra_env_id and ` + ofTenant("i.doc") + `))`
 
 // CheckTenant returns a model.ErrNotFound for a cluster or an InfraEnv (zero: none is asked for) that the tenant does not have,
-// whether it exists or not. Those that were deleted are the tenant's until they are removed for good.
+// whether it exists or not. Deleted objects are the tenant's until they are removed for good.
 func (s *Store) CheckTenant(ctx context.Context, t Tenant, clusterID, infraEnvID uuid.UUID) error {
 	var cluster, infraEnv bool
 	err := s.pool.QueryRow(ctx, `

@@ -11,14 +11,14 @@ import (
 	"slipway/internal/model"
 )
 
-// usedEvery is how exactly it is known when a token was last used.
+// usedEvery is the resolution of a token's last use.
 const usedEvery = time.Hour
 
 var tokenTable = tableOf[model.UserToken](layout{name: "tokens", key: []string{"id"}, read: map[string]string{"used_at": ""}})
 
 var tokenColumns = tokenTable.selects()
 
-// CreateToken makes a token of a user valid. Those that have expired are removed.
+// CreateToken makes a token of a user valid. Expired tokens are removed.
 func (s *Store) CreateToken(ctx context.Context, t model.UserToken) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `delete from tokens where expires_at < $1`, s.Now()); err != nil {
@@ -65,7 +65,7 @@ func (s *Store) Tokens(ctx context.Context, f TokenFilter) ([]model.UserToken, e
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.UserToken, error) { return scanToken(row) })
 }
 
-// RevokeToken ends a token at once; model.ErrNotFound when there is none such.
+// RevokeToken ends a token at once; model.ErrNotFound for an unknown token.
 func (s *Store) RevokeToken(ctx context.Context, id uuid.UUID, f TokenFilter) error {
 	tag, err := s.pool.Exec(ctx, `delete from tokens where id = $1 and ($2 = '' or user_name = $2 and org_id = $3)`, id, f.UserName, f.OrgID)
 	if err != nil {

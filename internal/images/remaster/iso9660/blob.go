@@ -91,7 +91,7 @@ func (t *tree) collect(c *catalog) *blobs {
 		}
 		n.data = shared[key]
 	})
-	// After those that are kept: where a replaced file and a kept one were the same, boot
+	// After the kept files: where a replaced file and a kept one were the same, boot
 	// tables mean the kept one.
 	t.each(func(n *node) {
 		if n.data != nil && n.data.content != nil && n.data != catalogue {

@@ -85,7 +85,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzRemaster checks that what can be made anew is read as what it was.
+// FuzzRemaster checks that a remastered image has the same content as the old one.
 func FuzzRemaster(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, packed []byte) {

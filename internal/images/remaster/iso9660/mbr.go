@@ -55,7 +55,7 @@ func (m mbr) put(i int, p span, ok bool) {
 		clear(e)
 		return
 	}
-	// Entries without cylinders stay so, as does what is still right.
+	// Entries without cylinders, and entries that are still right, are left unchanged.
 	was := m.spans()[i]
 	if p.start != was.start && string(e[1:4]) != chsLimit {
 		copy(e[1:4], m.chs(p.start))

@@ -31,7 +31,7 @@ func (m *Remastered) File(path string) (Extent, bool) {
 // read; files are ranges of it. The same image and changes make the same bytes.
 //
 // The new image has a directory with Rock Ridge where the old one has it. Joliet is
-// dropped: its readers are those without Rock Ridge, of which none boots these images.
+// dropped: only readers without Rock Ridge use it, and none of them boots these images.
 // So are UDF and HFS+, and checksums of the whole image, which do not hold any more.
 func (v *Volume) Remaster(r io.ReaderAt, changes ...Change) (*Remastered, error) {
 	t := v.tree()
