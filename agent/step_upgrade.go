@@ -117,8 +117,8 @@ func (a *Agent) starts(ctx context.Context, program string) error {
 }
 
 // becomeUpgraded runs the new agent in place of this one, which registers anew. The new one finds
-// the step open in the journal, and itself to be what it asks for. If it ends before that, its unit
-// starts this one again, which finds the step open as well and is left unchanged.
+// the step open in the journal, and itself to be the requested version. If it ends before that, its unit
+// starts this one again, which finds the step open as well and does not try it again.
 func (a *Agent) becomeUpgraded(ctx context.Context, args []string) error {
 	req, err := argument[wire.AgentUpgrade](args)
 	if err != nil {

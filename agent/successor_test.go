@@ -172,7 +172,7 @@ func TestNewAgentThatDoesNotGetRegisteredGivesWayToTheOldOne(t *testing.T) {
 	h.start(t, s, func(o *agent.Options) {
 		o.Replace = agent.Replace{Dir: dir, Exec: func(string, string) error { t.Error("became it again"); return nil }}
 	})
-	// The last request of the old agent may be answered late.
+	// The last registration of the agents that gave way may be answered late.
 	s.Wait(t, "a registration of the old agent", func() bool {
 		last := len(s.Registrations) - 1
 		return last > 0 && s.Registrations[last].Get("discovery_agent_version") == "1.0"

@@ -62,7 +62,7 @@ func (t *tasks) remove(done *task) {
 	done.cancel(nil)
 }
 
-// turn waits until no other step of the type runs, and returns what lets the next one run.
+// turn waits until no other step of the type runs, and returns a function that lets the next one run.
 func (t *tasks) turn(ctx context.Context, of *task) (func(), error) {
 	turns, err := t.queue(of)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 const (
 	// gatherLimit bounds must-gather; it stops by itself after ten minutes (openshift/oc, pkg/cli/admin/mustgather).
 	gatherLimit = 15 * time.Minute
-	// gatherBytes bounds what of it is sent.
+	// gatherBytes bounds the part of it that is sent.
 	gatherBytes int64 = 1 << 30
 	// podLogTail bounds the log of one container where must-gather cannot run, and podLogs how many are read (bytes).
 	podLogTail int64 = 1 << 20

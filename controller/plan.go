@@ -12,7 +12,7 @@ type Plan struct {
 	Steps []Action
 }
 
-// Missing compares what is with what should be. The same state gives the same plan.
+// Missing compares the state found with the state wanted. The same state gives the same plan.
 func Missing(s State) Plan {
 	var p Plan
 	if s.Cluster.Status == model.ClusterError {

@@ -49,7 +49,7 @@ func (i *Installer) beginAttempt(req *wire.BootstrapRequest, config []byte) erro
 	return i.writeFile(attemptMark, []byte(want+"\n"), 0o600)
 }
 
-// checkAttempt refuses a host whose bootstrap was begun for another cluster: what it waits for would be that one's.
+// checkAttempt refuses a host whose bootstrap was begun for another cluster: it would wait for the other cluster.
 func (i *Installer) checkAttempt(req *wire.InstallCmdRequest) error {
 	found, err := i.begunAttempt()
 	if err != nil {

@@ -30,7 +30,7 @@ var (
 	refusedFor = regexp.MustCompile(`E\d{4} [^\]]*\] ((?:couldn't (?:get|convert|encode) config|could not find file).*)`)
 	// refusedPool matches the pool in such a sentence. A pool that does not exist is not named.
 	refusedPool = regexp.MustCompile(`machineConfigPool:([^ }]+)`)
-	// requestDetails match what of a sentence differs with each request.
+	// requestDetails matches the part of a sentence that differs with each request.
 	requestDetails = regexp.MustCompile(` for req: \{[^}]*\}, error`)
 )
 

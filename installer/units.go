@@ -81,7 +81,7 @@ func (i *Installer) hasUnit(name string) bool {
 	return false
 }
 
-// writeUnit writes what of a unit has contents. A unit with empty contents is the system's own.
+// writeUnit writes the parts of a unit that have contents. A unit with empty contents is the system's own.
 func (i *Installer) writeUnit(u types.Unit) error {
 	place := path.Join(unitDir, u.Name)
 	if u.Mask != nil {

@@ -61,7 +61,7 @@ func first(texts []string) string {
 	return ""
 }
 
-// known drops what ghw says for lack of knowledge.
+// known drops the text that ghw has for an unknown value.
 func known(text string) string {
 	if text == "unknown" {
 		return ""

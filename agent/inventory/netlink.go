@@ -115,7 +115,7 @@ func routesOf(r netlink.Route, family int, names map[int]string) []Route {
 	return ways
 }
 
-// leading leaves out what leads nowhere: routes that refuse have no interface.
+// leading leaves out routes that lead nowhere: routes that refuse have no interface.
 func leading(route Route) []Route {
 	if route.Interface == "" {
 		return nil

@@ -65,7 +65,7 @@ func (c *place) read(ctx context.Context, s *store.Store) (state, error) {
 	return state{keys, uses}, nil
 }
 
-// left says what is to be encrypted again: nothing when done is true, and the number of values where it is known.
+// left says how much is to be encrypted again: nothing when done is true, and the number of values where it is known.
 func (s state) left() (values int64, done bool) {
 	current, used := s.uses[s.keys[0].ID()]
 	done = used

@@ -83,7 +83,7 @@ func checkVersion(info Info, n Need) error {
 	return nil
 }
 
-// before returns whether a version is of an earlier minor release; what is no version is not.
+// before reports whether a version is of an earlier minor release; an invalid version is not.
 func before(version string, major, minor uint64) bool {
 	v, err := semver.NewVersion(version)
 	return err == nil && (v.Major() < major || v.Major() == major && v.Minor() < minor)

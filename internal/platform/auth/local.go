@@ -201,7 +201,7 @@ func (l *Local) boundCaller(ctx context.Context, scheme Scheme, c claims) (Calle
 	return l.imageHolder(ctx, caller, c)
 }
 
-// checkAddress refuses what is no address: a token of a machine, also of a discovery image, is for its header only.
+// checkAddress refuses tokens that do not belong in an address: tokens of machines and of discovery images are for their header only.
 func (l *Local) checkAddress(ctx context.Context, caller Caller, c claims) error {
 	switch {
 	case c.Role != "":

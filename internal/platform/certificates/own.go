@@ -63,7 +63,7 @@ func (o *Own) Files() Files {
 	return Files{Certificate: filepath.Join(o.dir, serverFile), Key: filepath.Join(o.dir, serverKeyFile)}
 }
 
-// Keep returns what renews the certificate in time, until its context ends.
+// Keep returns a function that renews the certificate in time, until its context ends.
 func (o *Own) Keep(log *slog.Logger) func(context.Context) {
 	return func(ctx context.Context) {
 		ticks := time.NewTicker(renewEvery)

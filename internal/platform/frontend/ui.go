@@ -71,7 +71,7 @@ func UI(o UIOptions) (http.Handler, error) {
 }
 
 // withCodec serves the codec beside the pages. It is outside of their CSRF check: they send it no CSRF token, and
-// what it opens no page of another origin can read.
+// no page of another origin can read the payloads it opens.
 func (o UIOptions) withCodec(pages http.Handler) http.Handler {
 	if o.Codec == nil {
 		return pages

@@ -24,7 +24,7 @@ type Identity interface {
 }
 
 // Issuer lets users sign in elsewhere (OpenID Connect, authorization code flow with PKCE). Its errors are auth.ErrRefused for a user
-// who may not.
+// who may not sign in.
 type Issuer interface {
 	// Name returns the name people know it by.
 	Name() string

@@ -22,8 +22,8 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 	var out model.PendingActivity
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
 		t := &Tx{now: s.Now()}
-		// The row refers to its cluster. Without this the reference would be locked after the host, against the order of those
-		// who change a cluster and its hosts.
+		// The row refers to its cluster. Without this the reference would be locked after the host, against the order of changes
+		// of a cluster and its hosts.
 		if err := tx.QueryRow(ctx, `select from clusters where id = $1 for key share`, i.ClusterID).Scan(); err != nil {
 			return notFound(err, "cluster", i.ClusterID)
 		}

@@ -209,7 +209,7 @@ func (t *table) excluded(instead ...string) string {
 	return strings.Join(sets, ", ")
 }
 
-// update writes what a change of some columns writes.
+// update returns the statement for a change of some columns.
 func (t *table) update(r record, changed []string) (sql string, args []any) {
 	return t.set(r, func(c column) bool {
 		return c.use == ordinary || c.use == follows || c.use == alone && slices.Contains(changed, c.name)
