@@ -27,7 +27,7 @@ var shapes = []struct {
 	{phrase{`the ones? (?:that|of|with|which)`, "the noun again"}, 82, "the one that was first"},
 	{phrase{`(?:came|comes) to (?:be|an end|its end|nothing)`, "a plain verb"}, 1, "what came to nothing"},
 	{phrase{`one of (?:ours|its own|his own|theirs)`, "the noun again"}, 9, "an agent, one of ours"},
-	{phrase{`of (?:others|another make|other makes)`, "the noun: other tenants, other implementations"}, 40, "objects of others"},
+	{phrase{`of others`, "the noun: other tenants, other implementations"}, 40, "objects of others"},
 }
 
 // functionBudget is how many comments of functions begin with their name and "is" or "are".
