@@ -185,7 +185,7 @@ func (s *service) abused(peak *float64) (answers map[string]int) {
 	return answers
 }
 
-// crowd is what the clients share.
+// crowd is shared by the clients.
 type crowd struct {
 	abuseOrder
 	ctx     context.Context //nolint:containedctx // of the whole process

@@ -28,8 +28,7 @@ type cluster struct {
 	agent        string // version of the agent in the discovery image
 	token        string // of the discovery image; empty where none is asked for
 	machines     []*machine
-	// peers limits connectivity reports, where those of thousands of hosts would be most
-	// of what is measured.
+	// peers limits connectivity reports, where reports of thousands of hosts would be most of the measurement.
 	peers int
 }
 

@@ -56,10 +56,10 @@ type burst struct {
 
 func (p burst) rate() float64 { return float64(p.polls) / p.took.Seconds() }
 
-// cost is the share of one poll.
+// cost returns the share of one poll.
 func (p burst) cost(used time.Duration) time.Duration { return used / time.Duration(p.polls) }
 
-// median is the burst with the middle cost.
+// median returns the burst with the middle cost.
 func median(bursts []burst) burst {
 	return middle(bursts, func(p burst) float64 { return float64(p.cost(p.used.total())) })
 }

@@ -174,7 +174,7 @@ func discard(conn *net.TCPConn) (read int64, err error) {
 	return read, err
 }
 
-// descriptors is how many a process has open.
+// descriptors returns how many a process has open.
 func descriptors(tb testing.TB, pid int) int {
 	tb.Helper()
 	entries, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/fd")

@@ -96,13 +96,13 @@ type round struct{ ours, theirs download }
 
 func (r round) ratio() float64 { return r.ours.cost() / r.theirs.cost() }
 
-// download is what some readers at once cost, each.
+// download has the cost of some readers at once, each.
 type download struct {
 	used, took time.Duration
 	readers    int
 }
 
-// cost is processor time for one reader, in milliseconds.
+// cost returns the processor time for one reader, in milliseconds.
 func (d download) cost() float64 { return milliseconds(d.used / time.Duration(d.readers)) }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
@@ -148,7 +148,7 @@ func (p *peak) look(b *testing.B, s *imageService) {
 	p.memory, p.files = max(p.memory, s.memoryMB()), max(p.files, descriptors(b, s.pid()))
 }
 
-// firstByte is how long an answer takes to begin, with the connection.
+// firstByte returns how long an answer takes to begin, with the connection.
 func firstByte(b *testing.B, address, path string) time.Duration {
 	b.Helper()
 	begun := time.Now()

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// liveRootfs is a root file system as a live ISO has it: an archive with a compressed
-// file system of 1 GiB, in which nmstatectl is 20 MB among files of other sizes.
+// liveRootfs makes a root file system as a live ISO has it: an archive with a compressed file system of 1
+// GiB, in which nmstatectl is 20 MB among files of other sizes.
 func liveRootfs(tb testing.TB) string {
 	tb.Helper()
 	if _, err := exec.LookPath("mksquashfs"); err != nil {

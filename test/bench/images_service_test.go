@@ -77,7 +77,7 @@ func newImageService(tb testing.TB, isos map[string]string) *imageService {
 
 func (s *imageService) pid() int { return s.command.Process.Pid }
 
-// memoryMB is the memory in use, in 10^6 bytes.
+// memoryMB returns the memory in use, in 10^6 bytes.
 func (s *imageService) memoryMB() float64 {
 	s.tb.Helper()
 	return (&service{tb: s.tb, command: s.command}).residentMB()
@@ -143,7 +143,7 @@ func (a *countingAPI) counted() (configs, asked int) {
 	return a.configs, a.asked
 }
 
-// imagePath is the address of an image of an environment of its own.
+// imagePath returns the address of an image of a new InfraEnv.
 func imagePath(version, file string) string {
 	return "/byid/" + uuid.NewString() + "/" + version + "/x86_64/" + file
 }

@@ -27,7 +27,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// release is what installations of benchmarks install.
+// release is installed in benchmarks of installations.
 const release = "4.20.5"
 
 // readyLimit is for the last evaluations of a large cluster.
@@ -163,7 +163,7 @@ func (c *cluster) reportCompletion(ctx context.Context) error {
 	return c.client.CompleteInstallation(ctx, c.id, wire.CompletionParams{IsSuccess: true}, again)
 }
 
-// routerCA is a certificate that signs itself.
+// routerCA makes a certificate that signs itself.
 func routerCA() (string, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

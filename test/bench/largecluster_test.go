@@ -13,7 +13,7 @@ import (
 )
 
 // BenchmarkLargeCluster discovers 1,000 hosts in one cluster, each of which reports its
-// links to all others, and lists them, and those of a cluster of 100.
+// links to all others, and lists them, and the hosts of a cluster of 100.
 func BenchmarkLargeCluster(b *testing.B) {
 	s := newService(b)
 	small := s.newCluster()

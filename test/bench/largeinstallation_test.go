@@ -72,7 +72,7 @@ func largest(runs []run) (most run) {
 // executions are the runs of the workflows of an installation.
 type executions struct {
 	cluster, hosts []run
-	// childrenAfter is from the start of the cluster's workflow to that of the last host's.
+	// childrenAfter is the time from the start of the cluster's workflow to the start of the last host's.
 	childrenAfter time.Duration
 }
 
@@ -141,7 +141,7 @@ func executionsOf(
 	}
 }
 
-// starts are the times at which the first runs of workflows began whose ids begin with a prefix.
+// starts lists when the first runs of workflows began whose ids begin with a prefix.
 func starts(list []*workflowpb.WorkflowExecutionInfo, prefix string) map[string]time.Time {
 	first := map[string]time.Time{}
 	for _, e := range list {

@@ -19,7 +19,7 @@ type line struct {
 	conn net.Conn
 	in   *bufio.Reader
 	body []byte
-	// token is sent with every request; empty: none. renewed is what the service answered to use from then on.
+	// token is sent with every request; empty: none. renewed replaces it: the service answered to use it from then on.
 	token, renewed string
 	// arrived is called for every step that is handed out; nil: no call.
 	arrived func(stepID string)

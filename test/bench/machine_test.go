@@ -52,7 +52,7 @@ func (m *machine) setClock() {
 	m.wait = fmt.Appendf(nil, "GET %s?timestamp=%d HTTP/1.1\r\n%sPrefer: wait=%d\r\n\r\n", m.path, now, headers, waitSeconds)
 }
 
-// register is the request that takes the machine in.
+// register makes the request that registers the machine.
 func (m *machine) register() []byte {
 	return post(fmt.Sprintf("/api/assisted-install/v2/infra-envs/%s/hosts", m.infraEnv), wire.HostCreateParams{
 		HostID: m.id, DiscoveryAgentVersion: &m.version,
@@ -86,7 +86,7 @@ func send(method, path string, body any) []byte {
 	return append([]byte(head), text...)
 }
 
-// reply is the request that hands in the result of a step.
+// reply makes the request that posts the result of a step.
 func (m *machine) reply(step wire.Step) []byte {
 	r := wire.StepReply{StepType: step.StepType, StepID: step.StepID}
 	if output := m.output(step); output != nil {
@@ -176,7 +176,7 @@ func resolved(request wire.DomainResolutionRequest) any {
 	return out
 }
 
-// inventory is that of a server with four disks and four network ports, one of them used.
+// inventory returns the inventory of a server with four disks and four network ports, one of them used.
 func (m *machine) inventory() wire.Inventory {
 	inv := wire.Inventory{
 		Hostname:     fmt.Sprintf("host-%d", m.number),

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// middle is the element with the middle value.
+// middle returns the element with the middle value.
 func middle[T any](list []T, value func(T) float64) T {
 	sorted := slices.Clone(list)
 	slices.SortFunc(sorted, func(a, b T) int { return cmp.Compare(value(a), value(b)) })
 	return sorted[len(sorted)/2]
 }
 
-// percentile is the value that p percent of the list do not exceed.
+// percentile returns the value that p percent of the list do not exceed.
 func percentile(list []time.Duration, p int) time.Duration {
 	sorted := slices.Clone(list)
 	slices.Sort(sorted)

@@ -46,7 +46,7 @@ func (c *cluster) deregister(l *line, n int) {
 	}
 }
 
-// effort is what a number of requests took.
+// effort is the cost of a number of requests.
 type effort struct {
 	requests int
 	took     time.Duration

@@ -25,14 +25,14 @@ import (
 	"slipway/internal/model"
 )
 
-// program is what is measured; another build can be named to compare the two.
+// program to measure; another build can be named to compare the two.
 var program = flag.String("slipway", "../../bin/slipway", "program to measure")
 
 // service is `slipway up` with a data folder of its own.
 type service struct {
 	tb  testing.TB
 	dir string
-	// arguments and env are those of `slipway up` beside the usual ones.
+	// arguments and env of `slipway up` beside the usual ones.
 	arguments, env []string
 	command        *exec.Cmd
 	api            string // base URL
@@ -109,7 +109,7 @@ func (s *service) start() {
 	require.NoError(s.tb, err)
 }
 
-// administrator is the first token of a service that asks for tokens.
+// administrator returns the first token of a service that asks for tokens.
 func (s *service) administrator() model.Secret {
 	s.tb.Helper()
 	file, err := contexts.Read(filepath.Join(s.dir, contexts.AdminFile))

@@ -16,8 +16,7 @@ const (
 	deliveryClusters = 6
 )
 
-// BenchmarkThousandHosts is a service with 1,000 hosts in 20 clusters that are ready to
-// be installed.
+// BenchmarkThousandHosts runs a service with 1,000 hosts in 20 clusters that are ready to be installed.
 func BenchmarkThousandHosts(b *testing.B) {
 	s := newService(b)
 	var fleet []*cluster
@@ -33,13 +32,13 @@ func BenchmarkThousandHosts(b *testing.B) {
 	b.Run("restart", func(b *testing.B) { s.with(b).restart(b) })
 }
 
-// with is the same service in a benchmark below.
+// with returns the same service in a benchmark below.
 func (s *service) with(b *testing.B) *service {
 	s.tb = b
 	return s
 }
 
-// share is the part of one processor that was used.
+// share returns the part of one processor that was used.
 func (e effort) share() float64 { return 100 * float64(e.used.total()) / float64(e.took) }
 
 // idle compares a service without connections with one that 1,000 agents wait at.

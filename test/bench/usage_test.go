@@ -47,7 +47,7 @@ func cpuTime(pid int) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// postmaster is the process id of the database, the parent of all its processes.
+// postmaster returns the process id of the database, the parent of all its processes.
 func (s *service) postmaster() int {
 	s.tb.Helper()
 	text, err := os.ReadFile(filepath.Join(s.dir, "postgres", "postmaster.pid"))
@@ -58,7 +58,7 @@ func (s *service) postmaster() int {
 	return pid
 }
 
-// statFields are those of /proc/PID/stat from the third on: the second may hold spaces.
+// statFields returns the fields of /proc/PID/stat from the third on: the second may hold spaces.
 func statFields(pid int) []string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -78,7 +78,7 @@ func children(parent int) (pids []int) {
 	return pids
 }
 
-// childrenWaitedFor is the processor time of children that have ended.
+// childrenWaitedFor returns the processor time of children that have ended.
 func childrenWaitedFor(pid int) time.Duration {
 	fields := statFields(pid)
 	if len(fields) < 15 {
@@ -89,8 +89,7 @@ func childrenWaitedFor(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// residentMB is the memory of the service in use, without its database, in 10^6 bytes;
-// peakMB is the most it was.
+// residentMB returns the memory of the service in use, without its database, in 10^6 bytes; peakMB its maximum.
 func (s *service) residentMB() float64 { return s.memoryMB("VmRSS:") }
 func (s *service) peakMB() float64     { return s.memoryMB("VmHWM:") }
 
@@ -109,5 +108,5 @@ func (s *service) memoryMB(name string) float64 {
 	return 0
 }
 
-// microseconds are for metrics.
+// microseconds converts a duration for metrics.
 func microseconds(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

@@ -11,7 +11,7 @@ import (
 	"slipway/internal/client/contexts"
 )
 
-// Admin is how the command line of its machine reaches the service with a data folder.
+// Admin returns how the command line of its machine reaches the service with a data folder.
 func Admin(t *testing.T, dataDir string) contexts.Context {
 	t.Helper()
 	file, err := contexts.Read(filepath.Join(dataDir, contexts.AdminFile))
@@ -29,7 +29,7 @@ func Carrier(t *testing.T, dataDir string) *http.Client {
 	return carrier
 }
 
-// Administrator is a client of that service with its first token.
+// Administrator returns a client of that service with its first token.
 func Administrator(t *testing.T, dataDir string) *client.Client {
 	t.Helper()
 	admin := Admin(t, dataDir)

@@ -21,8 +21,8 @@ import (
 	"slipway/internal/testing/await"
 )
 
-// Binary is the path of the program under test; SLIPWAY_BINARY names another than that
-// of `make build`. The test is skipped without one.
+// Binary returns the path of the program under test; SLIPWAY_BINARY names another build than `make build` leaves. The test is skipped
+// without one.
 func Binary(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs(cmp.Or(os.Getenv("SLIPWAY_BINARY"), "../../bin/slipway"))
@@ -33,8 +33,8 @@ func Binary(t *testing.T) string {
 	return path
 }
 
-// Demo is the path of slipway-demo, in the folder of the program under test. The test is
-// skipped without it.
+// Demo returns the path of slipway-demo, in the folder of the program under test. The test is skipped without
+// it.
 func Demo(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(Binary(t)), "slipway-demo")
@@ -90,7 +90,7 @@ func free(base, n int) bool {
 
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// FreeAddress is a loopback address without a server.
+// FreeAddress returns a loopback address without a server.
 func FreeAddress(t *testing.T) string {
 	t.Helper()
 	return address(FreePorts(t, 1))

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/contrib/envconfig"
 )
 
-// TemporalConfig is the file with which Temporal's own tools reach the bundled server of a service.
+// TemporalConfig returns the file with which Temporal's own tools reach the bundled server of a service.
 func TemporalConfig(dataDir string) string {
 	return filepath.Join(dataDir, "temporal", "temporal.toml")
 }

@@ -16,7 +16,7 @@ import (
 	"slipway/test/built"
 )
 
-// aicli is the program, put into the cache by `make test-clients`.
+// aicli returns the program, put into the cache by `make test-clients`.
 func aicli(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("AICLI")

@@ -20,7 +20,7 @@ import (
 
 const pullSecret = `{"auths":{"cloud.openshift.com":{"auth":"dXNlcjpwYXNzd29yZAo=","email":"r@r.com"}}}`
 
-// tester is the program, put into the cache by `make schemathesis`.
+// tester returns the program, put into the cache by `make schemathesis`.
 func tester(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("SCHEMATHESIS")
@@ -79,7 +79,7 @@ func TestAPIKeepsWhatItsDocumentPromises(t *testing.T) {
 	}
 }
 
-// seconds is how long to look for faults; CI looks shortly.
+// seconds returns how long to look for faults; CI looks shortly.
 func seconds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("MAX_TIME")

@@ -15,7 +15,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// account is what a machine's own log says against what the service wrote of it.
+// account compares a machine's own log with the service's records of it.
 type account struct {
 	host      *wire.Host
 	rows      []model.PendingActivity // steps the workflow asked for

@@ -51,7 +51,7 @@ func (f *fleet) beginAt(t *testing.T, speed float64) {
 
 func (f *fleet) clusterWorkflow() string { return "cluster:" + f.id.String() }
 
-// terminate is the button "Terminate" of the cluster's workflow, pressed as soon as one runs: the service may still be
+// terminate presses the button "Terminate" of the cluster's workflow as soon as one runs: the service may still be
 // about to replace the one before.
 func (f *fleet) terminate(t *testing.T) {
 	t.Helper()

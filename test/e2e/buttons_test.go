@@ -19,7 +19,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 )
 
-// temporal is a client of the fleet's Temporal, as its UI is one.
+// temporal returns a client of the fleet's Temporal, as its UI is one.
 func (f *fleet) temporal(t *testing.T) client.Client {
 	t.Helper()
 	c, err := client.DialContext(t.Context(), built.Temporal(t, f.dataDir))
@@ -28,14 +28,14 @@ func (f *fleet) temporal(t *testing.T) client.Client {
 	return c
 }
 
-// reset is what the button "Reset" of Temporal's UI does, and `temporal workflow reset --type FirstWorkflowTask`: the
+// reset does as the button "Reset" of Temporal's UI, and `temporal workflow reset --type FirstWorkflowTask`: the
 // workflow begins once more after its first task, in another run, and its signals are given to it again.
 func (f *fleet) reset(t *testing.T, workflow string) client.WorkflowRun {
 	t.Helper()
 	return f.resetAt(t, workflow, func(tasks []int64) int64 { return tasks[0] })
 }
 
-// resetToLast is `temporal workflow reset --type LastWorkflowTask`.
+// resetToLast does as `temporal workflow reset --type LastWorkflowTask`.
 func (f *fleet) resetToLast(t *testing.T, workflow string) client.WorkflowRun {
 	t.Helper()
 	return f.resetAt(t, workflow, func(tasks []int64) int64 { return tasks[len(tasks)-1] })

@@ -13,7 +13,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// steps are the steps asked of hosts so far, and how many of them are still open.
+// steps counts the steps asked of hosts so far, and how many of them are still open.
 func (f *fleet) steps(t *testing.T) (all, open int) {
 	t.Helper()
 	rows, err := f.store.PendingActivities(t.Context(), f.id)
@@ -50,7 +50,7 @@ func (f *fleet) awaitDecision(t *testing.T, name string) *wire.Host {
 	return f.host(t, name)
 }
 
-// command is one of the program, by the administrator of this service.
+// command makes a command of the program, by the administrator of this service.
 func (f *fleet) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), f.program, args...)
@@ -58,7 +58,7 @@ func (f *fleet) command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// typed is what a user sees who types a command.
+// typed returns the output for a user who types a command.
 func (f *fleet) typed(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := f.command(t, args...).CombinedOutput()

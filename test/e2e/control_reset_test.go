@@ -17,7 +17,7 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 )
 
-// runsOfWorkflow are the ids of all runs of a workflow, the first one first.
+// runsOfWorkflow lists the ids of all runs of a workflow, the first one first.
 func (f *fleet) runsOfWorkflow(t *testing.T, id string) (runs []string) {
 	t.Helper()
 	list, err := f.temporal(t).ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
@@ -37,7 +37,7 @@ func (f *fleet) runsOfWorkflow(t *testing.T, id string) (runs []string) {
 // firstTaskCompleted is the event of a run's first completed task: started, scheduled, started, completed.
 const firstTaskCompleted = 4
 
-// resetRun is "Reset" of one run, to its first task, and waits until the run that it begins has given way to the next one. A run
+// resetRun presses "Reset" of one run, to its first task, and waits until the run that it begins has given way to the next one. A run
 // that another Reset ended before its first task has none to go back to.
 func (f *fleet) resetRun(t *testing.T, workflow, run string) {
 	t.Helper()
@@ -113,7 +113,7 @@ func TestResetOfControlRepeatsNoCommand(t *testing.T) {
 	for name, a := range f.accounts(t) {
 		writes := 1
 		if name == "worker-1" {
-			writes = 2 // the one that failed, and its retry
+			writes = 2 // the failed write, and its retry
 		}
 		require.LessOrEqual(t, a.writes, writes, name)
 	}

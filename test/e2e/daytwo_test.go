@@ -21,8 +21,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// opened is a fleet whose single node is installed and takes hosts, with the discovery
-// image of an environment for them; pooled ones belong to no cluster.
+// opened makes a fleet whose single node is installed and takes hosts, with the discovery image of an InfraEnv for them; pooled ones
+// belong to no cluster.
 func opened(t *testing.T, pooled bool, env ...string) (*fleet, uuid.UUID, *site.Site) {
 	t.Helper()
 	f := newFleet(t, env...)

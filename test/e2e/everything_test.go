@@ -202,7 +202,7 @@ func (f *fleet) pressEnded(t *testing.T) {
 	require.Zero(t, open)
 }
 
-// points are the workflow tasks that a Reset is tried at.
+// points lists the workflow tasks that a Reset is tried at.
 func points(tasks int) []int {
 	var all []int
 	for i := 0; i < tasks-1; i += *everyTask {
@@ -214,7 +214,7 @@ func points(tasks int) []int {
 	return all
 }
 
-// batch resets all workflows of the cluster with one batch operation of the web UI, but for the one that takes commands.
+// batch resets all workflows of the cluster with one batch operation of the web UI, except the workflow that takes commands.
 func (f *fleet) batch(t *testing.T) {
 	t.Helper()
 	temporal, job := f.temporal(t), uuid.NewString()
@@ -234,7 +234,7 @@ func (f *fleet) batch(t *testing.T) {
 	}, "the batch operation to end")
 }
 
-// executions are all runs of workflows.
+// executions lists all runs of workflows.
 func (f *fleet) executions(t *testing.T) (all []*workflowpb.WorkflowExecutionInfo) {
 	t.Helper()
 	list, err := f.temporal(t).ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
@@ -245,7 +245,7 @@ func (f *fleet) executions(t *testing.T) (all []*workflowpb.WorkflowExecutionInf
 	return list.GetExecutions()
 }
 
-// tasks are the events with which the workflow tasks of a run completed.
+// tasks lists the events with which the workflow tasks of a run completed.
 func (f *fleet) tasks(t *testing.T, run *commonpb.WorkflowExecution) (tasks []int64) {
 	t.Helper()
 	events := f.temporal(t).GetWorkflowHistory(t.Context(), run.GetWorkflowId(), run.GetRunId(), false,
@@ -260,7 +260,7 @@ func (f *fleet) tasks(t *testing.T, run *commonpb.WorkflowExecution) (tasks []in
 	return tasks
 }
 
-// press is "Reset" of a run to one of its workflow tasks. It returns the run that this begins.
+// press resets a run to one of its workflow tasks. It returns the run that this begins.
 func (f *fleet) press(t *testing.T, run *commonpb.WorkflowExecution, task int) *commonpb.WorkflowExecution {
 	t.Helper()
 	reset, err := tryReset(t.Context(), f.temporal(t), run, f.tasks(t, run)[task])
@@ -277,7 +277,7 @@ func tryReset(
 	return &commonpb.WorkflowExecution{WorkflowId: run.GetWorkflowId(), RunId: answer.GetRunId()}, err
 }
 
-// startCopy is "Start Workflow Like This One": another id, and the input as it is. The copy fails.
+// startCopy does as "Start Workflow Like This One": another id, and the input as it is. The copy fails.
 func (f *fleet) startCopy(t *testing.T, run *commonpb.WorkflowExecution, id string) {
 	t.Helper()
 	temporal := f.temporal(t)
@@ -307,8 +307,8 @@ func (f *fleet) ends(t *testing.T, run *commonpb.WorkflowExecution, what string)
 	return status
 }
 
-// endsButControl waits until no workflow of the cluster runs but the one that takes its commands. None that was not terminated
-// looks as if it waited for somebody.
+// endsButControl waits until no workflow of the cluster runs except ClusterControl, which takes its commands.
+// None that was not terminated looks as if it waited for somebody.
 func (f *fleet) endsButControl(t *testing.T) {
 	t.Helper()
 	await.True(t, func() bool {

@@ -33,7 +33,7 @@ import (
 
 const release = "4.20.5"
 
-// perInfraEnv is the setting for agents of other implementations, which know no token but that of their image.
+// perInfraEnv is the setting for agents of other implementations, which know only the token of their image.
 const perInfraEnv = "AGENT_TOKENS=infra-env"
 
 // temporalPorts is how many consecutive ports the Temporal server of a service listens on.
@@ -61,7 +61,7 @@ type fleet struct {
 	id         uuid.UUID
 }
 
-// shape is what a test installs.
+// shape of the cluster that a test installs.
 type shape struct {
 	masters, workers int
 	speed            float64

@@ -117,7 +117,7 @@ func (f *fleet) record(t *testing.T, name string) {
 	}
 }
 
-// story is what a history did, without ids and times.
+// story returns what happened in a history, without ids and times.
 func story(h history) string {
 	kind, _, _ := strings.Cut(h.id, ":")
 	done := scheduled(h)
@@ -130,7 +130,7 @@ func story(h history) string {
 	return fmt.Sprint(kind, slices.Sorted(maps.Keys(done)), last.GetEventType())
 }
 
-// version is the change that an event marks, as workflow.GetVersion records it (versionMarkerName in
+// version returns the change that an event marks, as workflow.GetVersion records it (versionMarkerName in
 // internal/internal_event_handlers.go of go.temporal.io/sdk).
 func version(e *historypb.HistoryEvent) string {
 	marker := e.GetMarkerRecordedEventAttributes()
@@ -140,7 +140,7 @@ func version(e *historypb.HistoryEvent) string {
 	return string(marker.GetDetails()["change-id"].GetPayloads()[0].GetData())
 }
 
-// text is a history as the replay tests read it: payloads are in base64.
+// text returns a history as the replay tests read it: payloads are in base64.
 func text(t *testing.T, h *historypb.History) string {
 	t.Helper()
 	data, err := protojson.Marshal(h)
@@ -148,7 +148,7 @@ func text(t *testing.T, h *historypb.History) string {
 	return string(data)
 }
 
-// said is everything a history says, for searches: its text, and what each payload holds.
+// said returns everything in a history, for searches: its text, and what each payload holds.
 func said(t *testing.T, h *historypb.History) string {
 	t.Helper()
 	var all strings.Builder

@@ -31,7 +31,7 @@ var (
 	ofOurs     = []string{"slipway"}
 )
 
-// loss is what happens to the tables in a phase.
+// loss of tables in a phase.
 type loss struct {
 	phase    string
 	schemas  []string
@@ -85,7 +85,7 @@ func phaseNamed(t *testing.T, name string) func(*wire.Cluster) bool {
 	return nil
 }
 
-// lose drops schemas under the running service, and puts those of a dump in their place in the same transaction: no reader sees
+// lose drops schemas under the running service, and puts a dump's schemas in their place in the same transaction: no reader sees
 // half of them. It is tried again while it and the service wait for each other's locks.
 func (f *fleet) lose(t *testing.T, schemas []string, dump string, restored bool) {
 	t.Helper()

@@ -120,7 +120,7 @@ func (p *part) signal(s syscall.Signal) bool {
 	return p.process != nil && p.process.Signal(s) == nil
 }
 
-// postmaster is the process id of the bundled database.
+// postmaster returns the process id of the bundled database.
 func postmaster(dataDir string) (int, error) {
 	data, err := os.ReadFile(filepath.Join(dataDir, "postgres", "postmaster.pid"))
 	if err != nil {
@@ -130,7 +130,7 @@ func postmaster(dataDir string) (int, error) {
 	return strconv.Atoi(first)
 }
 
-// lastLines are the ends of all logs of a folder, for a failed test.
+// lastLines returns the ends of all logs of a folder, for a failed test.
 func lastLines(dir string) string {
 	var out bytes.Buffer
 	logs, _ := filepath.Glob(filepath.Join(dir, "*.log"))

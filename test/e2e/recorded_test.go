@@ -14,7 +14,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// events are those of all runs of one workflow.
+// events lists the events of all runs of one workflow.
 func (f *fleet) events(t *testing.T, workflow string) (all []*historypb.HistoryEvent) {
 	t.Helper()
 	for _, h := range histories(t, f.dataDir) {

@@ -95,7 +95,7 @@ func TestSingleNodePastItsBootstrapIsInstalledAgainAfterABoot(t *testing.T) {
 	require.Equal(t, 2, a.writes, "one for an installation")
 }
 
-// names are the machines of the hosts: a host that was reset has no name until it is discovered again.
+// names lists the machines of the hosts: a host that was reset has no name until it is discovered again.
 func (f *fleet) names(t *testing.T) map[uuid.UUID]string {
 	t.Helper()
 	names := map[uuid.UUID]string{}

@@ -74,7 +74,7 @@ func (f *fleet) startWorker(t *testing.T, build string) {
 	built.WaitReady(t, "http://"+address)
 }
 
-// currentBuild is the version that Temporal gives the service's tasks to.
+// currentBuild returns the version that Temporal gives the service's tasks to.
 func (f *fleet) currentBuild(t *testing.T) (build string) {
 	t.Helper()
 	await.True(t, func() bool {

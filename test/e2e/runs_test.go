@@ -28,8 +28,8 @@ import (
 	"slipway/workflows"
 )
 
-// rack stands in for the database and for hosts that are done as soon as they are asked: what its activities answer is what
-// those of package activities answer to an installation without failures. The workflows, and the server, are the real ones.
+// rack stands in for the database and for hosts that are done as soon as they are asked: its activities answer as package activities
+// answers an installation without failures. The workflows, and the server, are the real ones.
 type rack struct {
 	control *activities.Control // ends workflows for real
 	plan    activities.Plan
@@ -210,7 +210,7 @@ type run struct {
 	status        enumspb.WorkflowExecutionStatus
 }
 
-// runsOf are the runs of the cluster's workflow, the first one first.
+// runsOf lists the runs of the cluster's workflow, the first one first.
 func runsOf(t *testing.T, c client.Client, r *rack) []run {
 	t.Helper()
 	var runs []run

@@ -52,7 +52,7 @@ func forms(text string) [][]byte {
 	return all
 }
 
-// encoded is a text in both alphabets of base64, wherever it begins in another text.
+// encoded returns a text in both alphabets of base64, wherever it begins in another text.
 func encoded(text string) (all [][]byte) {
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before := range 3 {
@@ -75,7 +75,7 @@ func (s *secrets) in(text []byte) (kinds []string) {
 	return kinds
 }
 
-// signature is the part of a signed token that nothing but the token has; another token is its own.
+// signature returns the part of a signed token that nothing but the token has; another token is returned whole.
 func signature(token string) string {
 	token = strings.TrimPrefix(token, "Bearer ")
 	if parts := strings.Split(token, "."); len(parts) == 3 {

@@ -228,7 +228,7 @@ func (f *fleet) people(t *testing.T, s *secrets) map[string]model.Secret {
 	return all
 }
 
-// agents have the token of a host; that of the image is looked for too.
+// agents returns the token of a host; the token of the image is looked for too.
 func (f *fleet) agents(t *testing.T, s *secrets) map[string]model.Secret {
 	t.Helper()
 	var token string
@@ -281,7 +281,7 @@ func (f *fleet) sendLogs(t *testing.T, s *secrets, token model.Secret) {
 	require.NotEmpty(t, s.in(logs.Bytes()), "an administrator reads them")
 }
 
-// generated are the secrets that the service made.
+// generated collects the secrets that the service made.
 func (f *fleet) generated(t *testing.T, s *secrets) {
 	t.Helper()
 	password, err := f.client.ClusterCredentialsFile(t.Context(), f.id, "kubeadmin-password")
@@ -313,7 +313,7 @@ func (f *fleet) generated(t *testing.T, s *secrets) {
 	}))
 }
 
-// answers are what each token reads, and each address whatever the answer: what is refused is looked through as well.
+// answers reads every address with each token, whatever the answer: refusals are looked through as well.
 func (f *fleet) answers(t *testing.T, c *wire.Cluster, env uuid.UUID, tokens map[string]model.Secret) map[string][]byte {
 	t.Helper()
 	id, all := c.ID.String(), map[string][]byte{}
@@ -351,7 +351,7 @@ func (f *fleet) get(t *testing.T, token model.Secret, url string) []byte {
 	return body
 }
 
-// processes are the arguments and environments of the service and of what it started.
+// processes returns the arguments and environments of the service and of what it started.
 func (f *fleet) processes(t *testing.T) []byte {
 	t.Helper()
 	var all []byte
@@ -371,7 +371,7 @@ func (f *fleet) processes(t *testing.T) []byte {
 	return all
 }
 
-// kept are the files of the data folder, those of the database included, but for those whose content is the secret.
+// kept reads the files of the data folder, the database's included, except files whose content is the secret.
 func (f *fleet) kept(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

@@ -47,8 +47,8 @@ func documentedLines(t *testing.T) *lines {
 	return l
 }
 
-// line is what the shell runs for the one line of the page that has all of the given phrases, for the host that the
-// variable host names.
+// line returns the shell's command for the one line of the page that has all of the given phrases, for the host that the variable host
+// names.
 func (l *lines) line(ts *testscript.TestScript, before string, phrases []string) string {
 	var found []string
 	for _, line := range l.commands {
@@ -74,7 +74,7 @@ func contains(line string, phrases []string) bool {
 	return true
 }
 
-// commandsOf are the commands of the scripts, beside testscript's own:
+// commandsOf returns the commands of the scripts, beside testscript's own:
 //
 //	documented PHRASE...                the documented line with these phrases; with ! it has to fail
 //	await PATTERN documented PHRASE...  the same, until it prints what the pattern matches
@@ -111,7 +111,7 @@ func (l *lines) commandsOf(before string, limit time.Duration) map[string]func(*
 	}
 }
 
-// temporalCLI is the program that make builds; the test is skipped without one.
+// temporalCLI returns the program that make builds; the test is skipped without one.
 func temporalCLI(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("TEMPORAL_CLI")
@@ -121,8 +121,7 @@ func temporalCLI(t *testing.T) string {
 	return path
 }
 
-// runScript runs a testscript of testdata against the fleet with the lines of the page; before is what they begin
-// with.
+// runScript runs a testscript of testdata against the fleet with the lines of the page; before begins each of them.
 func (f *fleet) runScript(t *testing.T, l *lines, before, script string) {
 	t.Helper()
 	path := filepath.Dir(temporalCLI(t)) + string(os.PathListSeparator) + filepath.Dir(f.program)
@@ -141,7 +140,7 @@ func (f *fleet) runScript(t *testing.T, l *lines, before, script string) {
 	})
 }
 
-// here replaces the names and places of the page by those of the fleet.
+// here replaces the names and places of the page by the fleet's.
 func (f *fleet) here(text string) string {
 	return strings.NewReplacer("/var/lib/slipway", f.dataDir, "https://127.0.0.1:8090", f.url, " lab ", " e2e ").Replace(text)
 }

@@ -56,7 +56,7 @@ func needBrowser(t *testing.T) {
 	}
 }
 
-// do is one action of the program: what it shows then.
+// do runs one action of the program and returns what it shows then.
 func (b *browser) do(t *testing.T, action string, arguments ...string) string {
 	t.Helper()
 	command := map[string]string{"do": action}

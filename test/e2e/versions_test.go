@@ -69,7 +69,7 @@ func (r *roll) taken() []string {
 	return taken
 }
 
-// installation is a workflow that goes one step with each signal, until the signal "end"; from build 2 on all steps but
+// installation makes a workflow that goes one step with each signal, until the signal "end"; from build 2 on all steps but
 // "before" go another way, behind a marker.
 func (r *roll) installation(build string, marked bool) func(workflow.Context) (string, error) {
 	return func(ctx workflow.Context) (string, error) {

@@ -132,7 +132,7 @@ func lookAtHost(ctx workflow.Context, host activities.HostRef) error {
 	return workflow.ExecuteActivity(ctx, a.Standing, host).Get(ctx, nil)
 }
 
-// complete ends an installation with options like those of workflows.record.
+// complete ends an installation with options like workflows.record.
 func complete(ctx workflow.Context, cluster activities.InstallRequest) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,

@@ -77,7 +77,7 @@ func (d *deployment) download(t *testing.T, kind string) string {
 	return file
 }
 
-// env is the InfraEnv.
+// lab returns the InfraEnv.
 func (d *deployment) lab(t *testing.T) wire.InfraEnv {
 	t.Helper()
 	var list []wire.InfraEnv
@@ -104,7 +104,7 @@ func read(t *testing.T, address string) []byte {
 	return content
 }
 
-// discovery is the config that the service hands out for a type of image.
+// discovery returns the config that the service hands out for a type of image.
 func (d *deployment) discovery(t *testing.T, kind string) string {
 	t.Helper()
 	return string(
@@ -202,7 +202,7 @@ func requireSameFile(t *testing.T, want, got string) {
 	require.True(t, bytes.Equal(a, b), "%s and %s differ", want, got)
 }
 
-// requireSame compares the images of `slipway images` with those of `slipway up`.
+// requireSame compares the images of `slipway images` with the images of `slipway up`.
 func requireSame(t *testing.T, d *deployment, full string) {
 	address := built.FreeAddress(t)
 	d.start(t, "images", address, "images", "--service-url", d.url, "--data-dir", filepath.Join(d.dir, "others"))

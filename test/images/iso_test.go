@@ -93,8 +93,7 @@ func configOf(t *testing.T, packed []byte) []byte {
 	}
 }
 
-// areas are the ranges of a live ISO that an image may have something else in: that of
-// the Ignition config, and those of kernel arguments.
+// areas lists the ranges of a live ISO that an image may change: the Ignition config, and kernel arguments.
 func (i *iso) areas(t *testing.T) []iso9660.Extent {
 	t.Helper()
 	var kargs struct {
@@ -115,7 +114,7 @@ func (i *iso) areas(t *testing.T) []iso9660.Extent {
 	return areas
 }
 
-// without is the content with zeros in some ranges.
+// without returns the content with zeros in some ranges.
 func without(content []byte, areas []iso9660.Extent) []byte {
 	content = bytes.Clone(content)
 	for _, a := range areas {

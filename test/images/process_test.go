@@ -14,7 +14,7 @@ import (
 	"slipway/test/built"
 )
 
-// deployment is what the processes of a test have in common.
+// deployment is shared by the processes of a test.
 type deployment struct {
 	program string
 	dir     string

@@ -27,7 +27,7 @@ var shapes = []string{
 	"- {name: m, type: mac-vlan, mac-vlan: {base-iface: eth0, mode: <way>, promiscuous: <yes>}, ipv4: <ipv4>, ipv6: <ipv6>}",
 }
 
-// values are what a place may have.
+// values that a place may have.
 var values = map[string][]string{
 	"mtu": {"1500", "1279", "68", "0"},
 	"ipv4": {
@@ -97,7 +97,7 @@ var values = map[string][]string{
 
 var place = regexp.MustCompile(`<[a-z0-9-]+>`)
 
-// generated is a network state that may well be wrong.
+// generated returns a network state that may well be wrong.
 func generated(r *rand.Rand) string {
 	shape := shapes[r.IntN(len(shapes))]
 	state := "interfaces:\n" + shape
@@ -118,8 +118,7 @@ func generated(r *rand.Rand) string {
 	})
 }
 
-// What is taken when an environment is saved, nmstate and NetworkManager have to take at
-// boot: it could not be fixed there.
+// nmstate and NetworkManager have to accept at boot whatever was accepted for an InfraEnv: it could not be fixed there.
 func TestWhatIsTakenHereIsTakenAtBoot(t *testing.T) {
 	t.Parallel()
 	oracle := tool(t, "NMSTATE_ORACLE", "generated states were not tried")

@@ -96,7 +96,7 @@ dns-resolver: {config: {server: ["fe80::1%eth0"]}}
 	require.Len(t, got, 5)
 }
 
-// The YAML that hosts get is what the first of them understands as well.
+// The oldest hosts too understand the YAML that hosts get.
 func TestTheOldestHostsTakeWhatTheyAreGiven(t *testing.T) {
 	t.Parallel()
 	oldest := tool(t, "NMSTATE_OLDEST", "what the first hosts that apply NMState understand was not tried")
@@ -120,7 +120,7 @@ dns-resolver: {config: null}
 	require.NotEmpty(t, ask(t, oldest, given(t, hosts(t, "keys without values", state)[0])))
 }
 
-// given is the YAML of a host on a machine that uses the names of the settings.
+// given returns the YAML of a host on a machine that uses the names of the settings.
 func given(t *testing.T, host staticnet.Host) string {
 	t.Helper()
 	text, err := staticnet.NMState(host)

@@ -1,6 +1,5 @@
-// Package nmstate_test holds the keyfiles of internal/staticnet against those of the real
-// nmstate, which people know from other installers and which hosts run by themselves from
-// OpenShift 4.18 on.
+// Package nmstate_test compares the keyfiles of internal/staticnet with the real nmstate's, which people know
+// from other installers and which hosts run by themselves from OpenShift 4.18 on.
 package nmstate_test
 
 import (
@@ -46,7 +45,7 @@ func TestKeyfilesAreThoseOfNMState(t *testing.T) {
 	}
 }
 
-// tool is a program that is built by the Makefile and named by the environment.
+// tool returns a program that is built by the Makefile and named by the environment.
 func tool(t *testing.T, variable, otherwise string) string {
 	t.Helper()
 	path := os.Getenv(variable)
@@ -56,7 +55,7 @@ func tool(t *testing.T, variable, otherwise string) string {
 	return path
 }
 
-// states are the network states by what they are about.
+// states maps names to network states.
 func states(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("testdata", "states", "*.yaml"))
@@ -70,7 +69,7 @@ func states(t *testing.T) map[string]string {
 	return out
 }
 
-// config is static_network_config of the API for one host.
+// config makes static_network_config of the API for one host.
 func config(t *testing.T, state string) string {
 	t.Helper()
 	var list []map[string]string

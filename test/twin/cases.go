@@ -46,7 +46,7 @@ func playSettled(s service, file string, c map[string]any) (outcome, error) {
 	return out, nil
 }
 
-// class is what a client sees of a status code: every recorded refusal is a 400, another code is a difference.
+// class returns a status code as clients see it: every recorded refusal is a 400, another code is a difference.
 func class(code int) string {
 	switch {
 	case taken(code):
@@ -57,7 +57,7 @@ func class(code int) string {
 	return fmt.Sprint(code)
 }
 
-// verdicts are the facts of verdicts.json.
+// verdicts reads the facts of verdicts.json.
 func (p *player) verdicts() (any, error) {
 	_, answer, err := p.call("GET", "/v2/clusters/"+p.cluster, nil)
 	if err != nil {
@@ -134,7 +134,7 @@ func validations(info any) map[string]any {
 	return out
 }
 
-// installConfig are the facts of install-config.json.
+// installConfig reads the facts of install-config.json.
 func (p *player) installConfig() (any, error) {
 	code, answer, err := p.call("GET", "/v2/clusters/"+p.cluster+"/install-config", nil)
 	facts := map[string]any{"install_config_code": float64(code)}

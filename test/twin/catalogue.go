@@ -34,7 +34,7 @@ type question struct {
 	got  func() (any, error)
 }
 
-// questions are all answers of the catalogue, in a fixed order.
+// questions lists all answers of the catalogue, in a fixed order.
 func (c catalogue) questions(s service) []question {
 	out := []question{{"supported_operators", sorted(slices.Clone(c.Operators)), func() (any, error) {
 		_, answer, err := s.call("GET", "/v2/supported-operators", nil)
@@ -77,7 +77,7 @@ func (c catalogue) questions(s service) []question {
 	return out
 }
 
-// queries are the questions of one path by query; an answer is named, or a code.
+// queries lists the questions of one path by query; an answer is named, or a code.
 func (s service) queries(name, path string, a answers, read func(any) any) []question {
 	var out []question
 	for _, query := range slices.Sorted(maps.Keys(a.ByQuery)) {
@@ -195,7 +195,7 @@ func (s service) preflight(fields map[string]any) (any, error) {
 	}, err
 }
 
-// roles are the numbers by role.
+// roles returns the numbers by role.
 func roles(v any) map[string]any {
 	object, _ := v.(map[string]any)
 	out := map[string]any{}

@@ -26,7 +26,7 @@ func (d difference) String() string {
 	return fmt.Sprintf("%s: recorded %s, Slipway %s", d.path, d.want, d.got)
 }
 
-// differences are sorted by path.
+// differences returns them sorted by path.
 func (o outcome) differences() []difference {
 	var out []difference
 	for path, want := range o.want {

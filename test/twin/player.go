@@ -140,7 +140,7 @@ func (p *player) ask(index int) error {
 	return nil
 }
 
-// reply is the body with which a host answers a step.
+// reply makes the body with which a host answers a step.
 func (p *player) reply(step map[string]any, reply []any) map[string]any {
 	filled := fill(reply, p.fills()).([]any)
 	output, ok := filled[1].(string)

@@ -151,7 +151,7 @@ func matches(d difference, pattern string) bool {
 	return regexp.MustCompile(pattern).MatchString(d.path)
 }
 
-// host is the beginning of the path that a host's facts have.
+// host returns the beginning of the path that a host's facts have.
 func host(d difference) string { return regexp.MustCompile(`^/hosts/\d+`).FindString(d.path) }
 
 // namesItself reports whether the names of the cluster lead to the host of a fact alone.
@@ -207,7 +207,7 @@ func (o outcome) multipath() bool {
 	return false
 }
 
-// reply is the output of a step of some type, when a host replied with an object.
+// reply returns the output of a step of some type, when a host replied with an object.
 func reply(replies map[string]any, step string) map[string]any {
 	all := list(replies[step])
 	if len(all) < 2 {
@@ -240,7 +240,7 @@ func (o outcome) userManaged() bool {
 	return false
 }
 
-// certificates are the different certificates of a bundle, sorted.
+// certificates returns the different certificates of a bundle, sorted.
 func certificates(bundle string) string {
 	parts := strings.SplitAfter(strings.ReplaceAll(strings.Trim(bundle, `"`), `\n`, ""), "-----END CERTIFICATE-----")
 	slices.Sort(parts)

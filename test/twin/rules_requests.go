@@ -131,7 +131,7 @@ type request struct {
 	hosts []any
 }
 
-// refusedHere is a rule for requests that Slipway refuses, refusedThere for those that it accepts. What the case does with
+// refusedHere makes a rule for requests that Slipway refuses, refusedThere for requests that it accepts. What the case does with
 // ids that then do not exist follows.
 func refusedHere(id string, explain func(request) bool) rule {
 	return rule{id, func(o outcome, d difference) bool {

@@ -14,7 +14,7 @@ import (
 	"slipway/test/built"
 )
 
-// settings are those of the recorded service.
+// settings of the recorded service.
 var settings = []string{
 	"AUTH_TYPE=none", built.PlainHTTP, "DUMMY_IGNITION=true", "CLUSTER_MONITOR_INTERVAL=1s", "HOST_MONITOR_INTERVAL=1s",
 	"TNA_CLUSTERS_SUPPORT=true", "TNF_CLUSTERS_SUPPORT=true", "NVIDIA_REQUIRE_GPU=true", "AMD_REQUIRE_GPU=true",

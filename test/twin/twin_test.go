@@ -20,7 +20,7 @@ func (t total) String() string {
 	return fmt.Sprintf("compared %d, equal %d, deliberate %d, different %d", t.compared, t.equal, t.deliberate, t.different)
 }
 
-// TestTwin plays every recorded case, or those of the files in TWIN_FILES. TWIN_REPORT names a file for the differences
+// TestTwin plays every recorded case, or the cases of the files in TWIN_FILES. TWIN_REPORT names a file for the differences
 // that no rule explains.
 func TestTwin(t *testing.T) {
 	s := start(t)
@@ -63,7 +63,7 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-// files are those to play: all, or those of TWIN_FILES.
+// files lists the files to play: all, or the files of TWIN_FILES.
 func files() []string {
 	if names := os.Getenv("TWIN_FILES"); names != "" {
 		return strings.Fields(names)

@@ -194,7 +194,7 @@ func TestTheServiceDoesNotLinkTheSimulator(t *testing.T) {
 	}
 }
 
-// linked is a package of ours and every package of ours that it imports, directly or not.
+// linked returns a package of ours and every package of ours that it imports, directly or not.
 func linked(list []pkg, path string) map[string]bool {
 	imports := map[string][]string{}
 	for _, p := range list {
@@ -245,7 +245,7 @@ func TestRulesAreAboutPackagesThatExist(t *testing.T) {
 	require.Equal(t, []string{"internal/postgres", "internal/lost/"}, missing(planted, names))
 }
 
-// missing are the packages and folders of rules that match no package.
+// missing lists the packages and folders of rules that match no package.
 func missing(rules []importRule, packages []string) []string {
 	var out []string
 	for _, r := range rules {

@@ -34,7 +34,7 @@ func TestListedAttacksHaveTests(t *testing.T) {
 	}
 }
 
-// testsIn are the names of the functions in the test files of a folder.
+// testsIn lists the names of the functions in the test files of a folder.
 func testsIn(t *testing.T, folder string) []string {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*_test.go")

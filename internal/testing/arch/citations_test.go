@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// page is what can be cited of a page and linked to in it.
+// page holds the names of a page that can be cited and its anchors for links.
 type page struct{ names, anchors map[string]bool }
 
 var (
@@ -54,7 +54,7 @@ func readPage(text string) page {
 	return p
 }
 
-// documentFaults are the citations and links of a tree that lead nowhere.
+// documentFaults lists the citations and links of a tree that lead nowhere.
 func documentFaults(tree fs.FS) ([]string, error) {
 	pages, sources := map[string]string{}, map[string]string{}
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -105,7 +105,7 @@ func outsideFaults(name, text string) []string {
 	return nil
 }
 
-// comments are the comments of a Go file, with spaces instead of line ends.
+// comments returns the comments of a Go file, with spaces instead of line ends.
 func comments(text string) string {
 	var s scanner.Scanner
 	set := token.NewFileSet()

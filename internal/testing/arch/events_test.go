@@ -42,7 +42,7 @@ func TestEveryEventOfTheTablesIsApplied(t *testing.T) {
 	}
 }
 
-// mentionsOf are the names of a package that product code of other packages mentions.
+// mentionsOf lists the names of a package that product code of other packages mentions.
 func mentionsOf(t *testing.T, name string) map[string]bool {
 	t.Helper()
 	mentioned := map[string]bool{}
@@ -59,7 +59,7 @@ func mentionsOf(t *testing.T, name string) map[string]bool {
 	return mentioned
 }
 
-// constantsOf are the constants of a type in a file.
+// constantsOf lists the constants of a type in a file.
 func constantsOf(t *testing.T, path, typ string) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(top, path), nil, parser.SkipObjectResolution)

@@ -16,7 +16,7 @@ var (
 	formats = []string{"internal/model", "internal/wire"}
 	tables  = append([]string{"internal/platform/store"}, formats...)
 	files   = append([]string{"internal/platform/blob"}, tables...)
-	// remote is what programs on hosts and the commands of users are made of.
+	// remote lists the packages for programs on hosts and commands of users.
 	remote = append([]string{"internal/client", "internal/client/contexts", "internal/platform/hostexec"}, formats...)
 )
 
@@ -167,7 +167,7 @@ var allowed = []importRule{
 	{"controller", slices.Concat(remote, nouns), "never the store or Temporal"},
 }
 
-// importRule is what else of ours a package, or all below a folder, may import.
+// importRule lists our packages that a package, or all below a folder, may import.
 type importRule struct {
 	pkg     string
 	imports []string

@@ -27,7 +27,7 @@ func Check(t *testing.T, update bool, name, text string) {
 	}
 }
 
-// difference is a unified diff of two pages.
+// difference returns a unified diff of two pages.
 func difference(have, want string) string {
 	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A: difflib.SplitLines(have), B: difflib.SplitLines(want), FromFile: "committed", ToFile: "generated", Context: 1,
@@ -67,7 +67,7 @@ func Rows(t *testing.T, name, heading string) [][]string {
 	return out[2:]
 }
 
-// root is the folder of the module, above that of the package under test.
+// root returns the folder of the module, above the folder of the package under test.
 func root(t *testing.T) string {
 	t.Helper()
 	folder, err := os.Getwd()
@@ -86,7 +86,7 @@ func Title(title, source string) string {
 	return "# " + title + "\n<!-- Printed from the tables of " + source + " by make generate: edit those. -->\n\n"
 }
 
-// Table is a table in Markdown; every row has as many cells as head.
+// Table returns a table in Markdown; every row has as many cells as head.
 func Table(head []string, rows [][]string) string {
 	var out strings.Builder
 	line := func(cells []string) {

@@ -31,7 +31,7 @@ func TestMakefileRunsEveryCase(t *testing.T) {
 	}
 }
 
-// recording are the end-to-end tests that record, with the names of their cases as they are written.
+// recording lists the end-to-end tests that record, with the names of their cases as they are written.
 func recording(t *testing.T) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob("../../../test/e2e/*_test.go")

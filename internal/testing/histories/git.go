@@ -61,7 +61,7 @@ func run(ctx context.Context, top string, input []byte, args ...string) (string,
 	return strings.TrimSpace(string(out)), err
 }
 
-// objectOf is the object that a file would be in git; one that is packed by now counts as it is unpacked.
+// objectOf returns the object that a file would be in git; a file that is packed by now counts as unpacked.
 func objectOf(ctx context.Context, top, path string) (string, error) {
 	data, err := os.ReadFile(filepath.Join(top, path))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ func TestRecordedHistoriesAreThoseThatWereListed(t *testing.T) {
 	require.NoError(t, histories.Check("../../../"+replay))
 }
 
-// sumOfOne is that of the text "one\n", by sha256sum of coreutils.
+// sumOfOne is the sum of the text "one\n", by sha256sum of coreutils.
 const sumOfOne = "2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806"
 
 func TestCheckFindsWhatIsNotAsListed(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"slipway/internal/platform/hostexec"
 )
 
-// Answer is what a command does: it may print, change files, wait for ctx, or fail.
+// Answer runs in place of a command: it may print, change files, wait for ctx, or fail.
 type Answer func(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error)
 
 // Host is a Runner. A command is answered by the longest entry that its line begins
@@ -66,21 +66,21 @@ func (h *Host) find(line string) Answer {
 	return found
 }
 
-// Lines are the commands that ran, in order.
+// Lines lists the commands that ran, in order, as text.
 func (h *Host) Lines() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]string{}, h.lines...)
 }
 
-// Commands are the commands that ran, in order.
+// Commands lists the commands that ran, in order.
 func (h *Host) Commands() []hostexec.Cmd {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]hostexec.Cmd{}, h.cmds...)
 }
 
-// Count is how many of the commands began with line.
+// Count returns how many of the commands began with line.
 func (h *Host) Count(line string) int {
 	count := 0
 	for _, l := range h.Lines() {

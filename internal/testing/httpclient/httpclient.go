@@ -23,7 +23,7 @@ func New(t testing.TB) *http.Client {
 	return &http.Client{Transport: transport.(http.RoundTripper)} //nolint:forcetypeassert // stored above
 }
 
-// Transport is like http.DefaultTransport, with connections of its own.
+// Transport returns a copy of http.DefaultTransport, with connections of its own.
 func Transport() *http.Transport {
 	return http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // as documented by net/http
 }

@@ -1,6 +1,5 @@
-// Package isotest makes ISOs for tests that are shaped like those of CoreOS: the same
-// folders, areas and boot records, around contents of a few bytes
-// (docs/reference/images.md, "Layout of a live ISO").
+// Package isotest makes ISOs for tests that are shaped like CoreOS's ISOs: the same folders, areas and boot
+// records, around contents of a few bytes (docs/reference/images.md, "Layout of a live ISO").
 package isotest
 
 import (
@@ -31,7 +30,7 @@ type Options struct {
 	WithoutInfo bool
 }
 
-// DefaultKargs are the kernel arguments of an image before somebody changes them.
+// DefaultKargs returns the kernel arguments of an image before somebody changes them.
 func DefaultKargs(o Options) string {
 	return "coreos.liveiso=" + o.label() + " ignition.firstboot ignition.platform.id=metal"
 }
@@ -84,7 +83,7 @@ func (b builder) write(path string, content []byte) {
 	require.NoError(b.t, os.WriteFile(path, content, 0o644)) //nolint:gosec // read by xorriso
 }
 
-// noise is the same for the same seed.
+// noise makes the same content for the same seed.
 func noise(seed uint64, size int) []byte {
 	out := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(out) // never fails
@@ -114,7 +113,7 @@ func (b builder) rootfs() {
 	require.NoError(b.t, err)
 }
 
-// pc is an image for machines with a BIOS or UEFI.
+// pc makes an image for machines with a BIOS or UEFI.
 func (b builder) pc() {
 	b.t.Helper()
 	b.write("images/pxeboot/vmlinuz", noise(2, 5000))
@@ -173,8 +172,8 @@ func or(n, otherwise int) int {
 	return n
 }
 
-// isolinux is a boot file with room for a boot information table; the real one where it
-// is installed, because only that makes a hybrid image.
+// isolinux returns a boot file with room for a boot information table; the real one where it is installed,
+// because only that makes a hybrid image.
 func isolinux() []byte {
 	if content, err := os.ReadFile("/usr/lib/ISOLINUX/isolinux.bin"); err == nil {
 		return content

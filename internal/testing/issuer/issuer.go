@@ -77,7 +77,7 @@ func New(t *testing.T, clients ...Client) *Issuer {
 	return i
 }
 
-// Authority is the certificate to trust, PEM.
+// Authority returns the certificate to trust, PEM.
 func (i *Issuer) Authority() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.Certificate().Raw})
 }
@@ -112,7 +112,7 @@ func (i *Issuer) Approve(userCode string, claims map[string]any) bool {
 	return false
 }
 
-// KeysFetched is how often the keys were asked for.
+// KeysFetched returns how often the keys were asked for.
 func (i *Issuer) KeysFetched() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -142,7 +142,7 @@ func (i *Issuer) sign(audience, nonce string, claims map[string]any) string {
 	return text
 }
 
-// now is the issuer's own clock.
+// now reads the issuer's own clock.
 func now() time.Time { return time.Now() } //nolint:forbidigo // another machine's
 
 func answer(w http.ResponseWriter, status int, body any) {
@@ -152,7 +152,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// refuse is the error of RFC 6749 5.2.
+// refuse answers with the error of RFC 6749 5.2.
 func refuse(w http.ResponseWriter, code string) {
 	status := http.StatusBadRequest
 	if code == "invalid_client" {

@@ -23,7 +23,7 @@ import (
 	"slipway/internal/version"
 )
 
-// commands are those of internal/app, which links the Temporal server.
+// commands of internal/app, which links the Temporal server.
 type commands struct {
 	settings.Service
 	Log       settings.Log

@@ -27,7 +27,7 @@ var archive []byte
 // Case is one install-config and what came of it.
 type Case struct {
 	Name string
-	// Files are those of its folder, by path: install-config.yaml, manifests/*, openshift/*, *.ign (bootstrap.ign, master.ign,
+	// Files of its folder, by path: install-config.yaml, manifests/*, openshift/*, *.ign (bootstrap.ign, master.ign,
 	// worker.ign; bootstrap-in-place-for-live-iso.ign of a single node) and others.
 	Files map[string][]byte
 	// Runs are the commands that ran, in order.

@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Files are the entries of a tar archive by their names.
+// Files returns the entries of a tar archive by their names.
 func Files(t *testing.T, archive []byte) map[string]string {
 	t.Helper()
 	return entries(t, bytes.NewReader(archive))
 }
 
-// FilesGzip are those of a tar archive packed by gzip.
+// FilesGzip returns the entries of a tar archive packed by gzip.
 func FilesGzip(t *testing.T, archive []byte) map[string]string {
 	t.Helper()
 	unpacked, err := gzip.NewReader(bytes.NewReader(archive))

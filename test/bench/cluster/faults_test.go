@@ -45,7 +45,7 @@ func faultNames() (names []string) {
 	return names
 }
 
-// wantedFaults are those of the flag. A rogue request is always sent.
+// wantedFaults lists the faults of the flag. A rogue request is always sent.
 func wantedFaults(t *testing.T) []fault {
 	t.Helper()
 	names := append(strings.FieldsFunc(*faultList, func(r rune) bool { return r == ',' }), "rogue")
@@ -76,8 +76,7 @@ func (b *bench) injectAll(t *testing.T, all []fault) <-chan struct{} {
 	return done
 }
 
-// victim is the machine that goes wrong: the last master, which is not the bootstrap host
-// where there are others.
+// victim returns the machine that goes wrong: the last master, which is not the bootstrap host where there are others.
 func (b *bench) victim() *machine { return b.machines[b.shape.masters-1] }
 
 func wrongBootOrder(_ *testing.T, b *bench) { b.victim().options.Boot = vm.ImageFirst }
@@ -171,8 +170,7 @@ func killWhileWaiting(t *testing.T, b *bench) {
 	b.timeline.say("service is back")
 }
 
-// rogueRequest asks for a node's certificate as a stranger to the cluster, while the
-// controller approves those of its hosts.
+// rogueRequest asks for a node's certificate as a stranger to the cluster, while the controller approves its hosts' requests.
 func rogueRequest(t *testing.T, b *bench) {
 	b.timeline.until(t, "the first node", installationLimit, func(c *wire.Cluster) bool {
 		return slices.ContainsFunc(c.Hosts, func(h wire.Host) bool {

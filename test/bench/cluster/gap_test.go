@@ -130,7 +130,7 @@ func (g *gap) serveMirror(t *testing.T, registry string) {
 	t.Cleanup(func() { _ = server.Close() })
 }
 
-// settings are the environment of a service whose hosts and clusters use the mirror.
+// settings makes the environment of a service whose hosts and clusters use the mirror.
 func (g *gap) settings(t *testing.T) []string {
 	t.Helper()
 	registries, authority := filepath.Join(g.site.dir, "registries.conf"), filepath.Join(g.site.dir, "mirror.pem")
@@ -152,7 +152,7 @@ func (g *gap) prove(t *testing.T) {
 	require.NotEmpty(t, g.mirror.all())
 }
 
-// proxy is what clusters and InfraEnvs are given.
+// proxy returns the proxy of clusters and InfraEnvs.
 func (g *gap) proxy() wire.Proxy {
 	return wire.Proxy{HTTPProxy: proxyURL, HTTPSProxy: proxyURL, NoProxy: noProxy}
 }

@@ -219,7 +219,7 @@ func (b *bench) discover(t *testing.T) {
 	)
 }
 
-// machine is that of a host.
+// machine returns the machine of a host.
 func (b *bench) machine(t *testing.T, h *wire.Host) *machine {
 	t.Helper()
 	at := slices.IndexFunc(b.machines, func(m *machine) bool { return m.is(h) })
@@ -227,7 +227,7 @@ func (b *bench) machine(t *testing.T, h *wire.Host) *machine {
 	return b.machines[at]
 }
 
-// host is what the service knows of a machine.
+// hostOf returns the host of a machine; nil where the service knows none.
 func hostOf(c *wire.Cluster, m *machine) *wire.Host {
 	for i := range c.Hosts {
 		if m.is(&c.Hosts[i]) {

@@ -69,7 +69,7 @@ func (m *machine) off() {
 	m.now = nil
 }
 
-// seen are all marks since the machine was first switched on; under the lock.
+// seen lists all marks since the machine was first switched on; under the lock.
 func (m *machine) seen() []vm.Mark {
 	if m.now == nil {
 		return m.marks
@@ -82,7 +82,7 @@ func (m *machine) seen() []vm.Mark {
 	return all
 }
 
-// cpu is what the machine has cost; under the lock.
+// cpu returns the machine's processor time so far; under the lock.
 func (m *machine) cpu() time.Duration {
 	if m.now == nil {
 		return m.before
@@ -118,7 +118,7 @@ func count(marks []vm.Mark, prefix string) (n int) {
 // is reports whether a host is this machine.
 func (m *machine) is(h *wire.Host) bool { return h.ID.String() == vm.ID(m.number) }
 
-// lastLines is the end of the machine's console.
+// lastLines returns the end of the machine's console.
 func (m *machine) lastLines() string {
 	content, err := os.ReadFile(filepath.Join(m.options.Dir, "serial.log"))
 	if err != nil {

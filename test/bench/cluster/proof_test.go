@@ -100,9 +100,8 @@ func (b *bench) kubectl(t *testing.T, credentials string) func(t *testing.T, inp
 	}
 }
 
-// proveRogue asks for the certificate of a node that no host of the cluster is, as a host
-// would: it must not be approved. The controller is gone by now; that it left such a request
-// pending while it was there is seen on the one that the payload made.
+// proveRogue asks for the certificate of a node that no host of the cluster is, as a host would: it must not be approved. The controller
+// is gone by now; the payload's request shows that the controller left such requests pending.
 func (b *bench) proveRogue(t *testing.T, kube func(*testing.T, string, ...string) string) {
 	t.Helper()
 	requests := kube(
@@ -164,7 +163,7 @@ func (b *bench) proveLogs(t *testing.T, cluster *wire.Cluster) {
 	require.NotEmpty(t, files)
 }
 
-// logs are the names and sizes of what is in an archive of logs.
+// logs lists the names and sizes of the files in an archive of logs.
 func (b *bench) logs(t *testing.T, kind wire.LogsType, host uuid.UUID) (names []string) {
 	t.Helper()
 	var content bytes.Buffer

@@ -25,7 +25,7 @@ const (
 	version      = "4.20.5"
 )
 
-// release is what is installed, and the programs that nodes load.
+// release to install, and the programs that nodes load.
 type release struct {
 	image string
 	// auth opens its registry, for whom it is named by.
@@ -89,10 +89,10 @@ func newRelease(t *testing.T, l *site, g *gap) release {
 	return r
 }
 
-// address is where a host loads an archive from.
+// address returns where a host loads an archive from.
 func address(file string) string { return fmt.Sprintf("http://%s:%s/%s", gateway, payloadPort, file) }
 
-// offers is RELEASE_IMAGES.
+// offers makes RELEASE_IMAGES.
 func (r release) offers(t *testing.T) string {
 	t.Helper()
 	return text(t, []openshift.Release{{

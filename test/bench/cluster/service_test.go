@@ -25,7 +25,7 @@ const (
 	serviceURL  = "https://" + gateway + ":" + servicePort
 )
 
-// requirements are those of emulated machines: what a node of the bench needs.
+// requirements of emulated machines, as a node of the bench.
 const requirements = `[{"version":"default",
 	"master":{"cpu_cores":1,"ram_mib":3072,"disk_size_gb":20,"installation_disk_speed_threshold_ms":1000,"network_latency_threshold_ms":1000,"packet_loss_percentage":10},
 	"arbiter":{"cpu_cores":1,"ram_mib":2048,"disk_size_gb":20,"installation_disk_speed_threshold_ms":1000,"network_latency_threshold_ms":1000,"packet_loss_percentage":10},

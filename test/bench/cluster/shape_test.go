@@ -40,7 +40,7 @@ type hostPlan struct {
 	address netip.Addr
 }
 
-// shape is what a cluster is made of.
+// shape lists the machines of a cluster.
 type shape struct {
 	name             string
 	masters, workers int
@@ -60,7 +60,7 @@ const (
 	firstWorker = 21
 )
 
-// wanted is the shape that the flag asks for.
+// wanted returns the shape that the flag asks for.
 func wanted(t *testing.T) shape {
 	t.Helper()
 	if *shapeName == "" {

@@ -47,7 +47,7 @@ func newSite(t *testing.T, dir string, s shape) *site {
 	return l
 }
 
-// tapOf is the interface that a machine's cable leads to.
+// tapOf returns the interface that a machine's cable leads to.
 func tapOf(h hostPlan) string { return "tap" + fmt.Sprint(h.number) }
 
 // listen opens a port of the gateway.

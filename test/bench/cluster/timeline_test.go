@@ -17,7 +17,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// entry is what changed, as the service showed it.
+// entry is a change, as the service showed it.
 type entry struct {
 	after time.Duration // since the first machine was switched on
 	who   string
@@ -119,7 +119,7 @@ func (l *timeline) until(t *testing.T, what string, limit time.Duration, holds f
 	}
 }
 
-// snapshot is a cluster and what is wrong with it.
+// snapshot prints a cluster and what is wrong with it.
 func snapshot(c *wire.Cluster) string {
 	if c == nil {
 		return "no answer of the service"

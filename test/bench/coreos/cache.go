@@ -157,7 +157,7 @@ func (c Cache) prune(name string) error {
 	return nil
 }
 
-// tail is the end of what a script said.
+// tail returns the end of a script's output.
 func tail(out []byte) string {
 	const room = 4000
 	if len(out) > room {

@@ -27,7 +27,7 @@ func (l *log) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// step is one with a script of the package that needs nothing: it fills a menu.
+// step runs a script of the package that needs nothing: it fills a menu.
 func step(settings map[string]string) coreos.Step {
 	return coreos.Step{Name: "test", Script: "test.sh", Settings: settings}
 }

@@ -43,7 +43,7 @@ type Options struct {
 	Installer bool
 }
 
-// Dir is where the artifacts of a user are kept; cache is that of all his programs.
+// Dir returns the folder with the artifacts of a user; cache is shared by all his programs.
 func Dir(cache string) string { return filepath.Join(cache, "slipway", "bench", "coreos") }
 
 // artifact is a file that a step leaves, and where to say which it is.
@@ -117,7 +117,7 @@ func Find(dir string) (Artifacts, error) {
 	return made, nil
 }
 
-// listPath is the file with the artifacts' paths, by the key of the scripts alone.
+// listPath returns the file with the artifacts' paths, by the key of the scripts alone.
 func listPath(dir string) (string, error) {
 	key, err := Step{Name: "artifacts", Script: ".", Settings: fixed}.Key()
 	return filepath.Join(dir, key+".json"), err

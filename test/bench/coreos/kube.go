@@ -12,7 +12,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// etcdPackages are those of Debian that etcd and its client are in.
+// etcdPackages lists Debian's packages of etcd and its client.
 var etcdPackages = []string{"etcd-client", "etcd-server"}
 
 // KubeOptions say what the programs of a cluster's hosts are built from.
@@ -68,7 +68,7 @@ func FindKube(dir string, o KubeOptions) (string, error) {
 	return made, err
 }
 
-// kubeListPath is the file with the archive's path, by the key of sources and scripts alone.
+// kubeListPath returns the file with the archive's path, by the key of sources and scripts alone.
 func kubeListPath(dir string, o KubeOptions) (string, error) {
 	sources, err := sourcesDigest(o.Source)
 	if err != nil {
@@ -122,8 +122,7 @@ func planKube(ctx context.Context, o KubeOptions) (Step, error) {
 	}}, nil
 }
 
-// sourcesDigest identifies one content of a Go module: that of the named files, or
-// of all that is built, wherever the folder is.
+// sourcesDigest identifies one content of a Go module: of the named files, or of all that is built, wherever the folder is.
 func sourcesDigest(folder string, names ...string) (string, error) {
 	sum := sha256.New()
 	wanted := map[string]bool{}

@@ -58,7 +58,7 @@ func TestProgramsOfTheArchiveMakeACluster(t *testing.T) {
 	}
 }
 
-// kubeArchive is the one that was built last, or the test is skipped.
+// kubeArchive returns the archive that was built last, or skips the test.
 func kubeArchive(t *testing.T) string {
 	t.Helper()
 	if os.Geteuid() != 0 {

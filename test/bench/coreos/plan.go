@@ -54,7 +54,7 @@ func plan(ctx context.Context, o Options) (steps, error) {
 	return s, nil
 }
 
-// planRoot is the tree, with the programs that Debian does not have.
+// planRoot makes the tree, with the programs that Debian does not have.
 func (s steps) planRoot(ctx context.Context, o Options) (Step, error) {
 	names, err := lines("packages")
 	if err != nil {
@@ -82,7 +82,7 @@ func (s steps) planRoot(ctx context.Context, o Options) (Step, error) {
 	return root, nil
 }
 
-// digest identifies one content of a file; that of no file is empty.
+// digest identifies one content of a file; it is empty without a file.
 func digest(path string) (string, error) {
 	if path == "" {
 		return "", nil

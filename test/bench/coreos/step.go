@@ -19,7 +19,7 @@ var system embed.FS
 type Step struct {
 	Name   string
 	Script string // below the folder system
-	// Files are those of the folder system that the script reads; a folder means all in it.
+	// Files of the folder system that the script reads; a folder means all in it.
 	Files []string
 	// Settings are environment variables for the script.
 	Settings map[string]string
@@ -60,7 +60,7 @@ func (s Step) Key() (string, error) {
 	return s.Name + "-" + hex.EncodeToString(sum.Sum(nil))[:16], nil
 }
 
-// lines are those of a file of the folder system that say something.
+// lines lists the lines of a file in the folder system, without comments and empty ones.
 func lines(name string) ([]string, error) {
 	content, err := system.ReadFile(path.Join("system", name))
 	if err != nil {

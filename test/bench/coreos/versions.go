@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// suite is the release of Debian that the system is made of. It is that of the machine
-// that builds too: Ignition is linked with its libraries, and its lists of packages tell
-// the versions.
+// suite is the release of Debian that the system is made of. The machine that builds has the same release: Ignition is linked with its
+// libraries, and the versions come from its lists of packages.
 const suite = "bookworm"
 
 // debianPackage is a package in the version that the package lists of this machine offer.
@@ -30,7 +29,7 @@ func requireSuite() error {
 	return nil
 }
 
-// kernel is the package that Debian's newest kernel for virtual machines is in.
+// kernel returns the package that Debian's newest kernel for virtual machines is in.
 func kernel(ctx context.Context) (debianPackage, error) {
 	const newest = "linux-image-cloud-amd64"
 	out, err := output(ctx, "apt-cache", "show", "--no-all-versions", newest)
@@ -47,7 +46,7 @@ func kernel(ctx context.Context) (debianPackage, error) {
 	return debianPackage{}, fmt.Errorf("require that %s depends on one kernel, found %q", newest, out)
 }
 
-// candidates are the versions of packages that would be installed now, a line each.
+// candidates lists the versions of packages that would be installed now, a line each.
 func candidates(ctx context.Context, names []string) (string, error) {
 	out, err := output(ctx, "apt-cache", append([]string{"policy"}, names...)...)
 	if err != nil {

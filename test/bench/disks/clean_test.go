@@ -16,7 +16,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// patience is less than that of go test, whose message would tell nothing of the machine.
+// patience is less than the time limit of go test, whose message would say nothing about the machine.
 const patience = 8 * time.Minute
 
 // sh runs commands of the machine and returns what they print.

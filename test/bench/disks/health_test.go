@@ -14,8 +14,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// watchedDisks are more disks of the machine, of the kinds that watch their health: QEMU's
-// ATA and NVMe disks do, its SCSI disks do not.
+// watchedDisks makes more disks of the machine, of the kinds that watch their health: QEMU's ATA and NVMe
+// disks do, its SCSI disks do not.
 func watchedDisks(t *testing.T) []string {
 	t.Helper()
 	args := []string{"-device", "virtio-scsi-pci"}

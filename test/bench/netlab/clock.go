@@ -76,7 +76,7 @@ func (c *Clock) serve(conn net.PacketConn) {
 	}
 }
 
-// ntpTime is seconds since 1900 in 32.32 fixed point.
+// ntpTime returns seconds since 1900 in 32.32 fixed point.
 func ntpTime(at time.Time) uint64 {
 	const since1900 = 2208988800
 	return uint64(at.Unix()+since1900)<<32 | uint64(at.Nanosecond())<<32/uint64(time.Second)

@@ -92,7 +92,7 @@ func NewSpace(t *testing.T, name string) *Space {
 	return s
 }
 
-// Processes are the ids of those in the namespace.
+// Processes lists the ids of the processes in the namespace.
 func (s *Space) Processes(t *testing.T) []int {
 	t.Helper()
 	pids, err := processes(s.Name)

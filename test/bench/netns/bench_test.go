@@ -78,7 +78,7 @@ func newBench(t *testing.T, hosts, mtu int, env ...string) *bench {
 	require.NoError(t, os.Chmod(dir, 0o711))
 	b := &bench{}
 	t.Cleanup(func() { b.clear(t, dir) })
-	b.lan = newLAN(t, dir, hosts+1, mtu) // and the one that joins a cluster
+	b.lan = newLAN(t, dir, hosts+1, mtu) // and the host that joins a cluster
 	b.client = startService(t, b.lan, absolute(t, *service), env...)
 	b.cluster, b.image = define(t, b.client)
 	options := agentOptions{
@@ -138,7 +138,7 @@ func (b *bench) watch(ctx context.Context) {
 	}
 }
 
-// look is the cluster as it was last seen; nil before.
+// look returns the cluster as it was last seen; nil before.
 func (b *bench) look() *wire.Cluster {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -195,7 +195,7 @@ func describe(c *wire.Cluster) string {
 	return text
 }
 
-// verdict is what a validation says.
+// verdict is the result of a validation.
 type verdict struct {
 	ID      string `json:"id"`
 	Status  string `json:"status"`

@@ -86,7 +86,7 @@ func (c cable) lead(from, to int, over *atomic.Bool) {
 	var out sync.WaitGroup
 	out.Go(func() {
 		for f := range line {
-			time.Sleep(time.Until(f.due)) // the delay is what the cable is for
+			time.Sleep(time.Until(f.due)) // the purpose of the cable: a delay
 			_, _ = unix.Write(to, f.data) // a frame that is not taken is lost, as on any cable
 		}
 	})

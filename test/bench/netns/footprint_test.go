@@ -86,7 +86,7 @@ func (b *bench) rest(t *testing.T) {
 	}
 }
 
-// cpuTimes are those of the agents, and of the commands they waited for, so far.
+// cpuTimes returns the processor times of the agents, and of the commands they waited for, so far.
 func (b *bench) cpuTimes(t *testing.T) (own, commands []time.Duration) {
 	t.Helper()
 	for _, h := range b.hosts {

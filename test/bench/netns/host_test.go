@@ -54,7 +54,7 @@ func (l *lan) plug(t *testing.T, i int) *host {
 	return h
 }
 
-// agentOptions are what the discovery image would tell an agent.
+// agentOptions are an agent's settings, as the discovery image has them.
 type agentOptions struct {
 	program, tools, url, infraEnv, version string
 	clockPause                             int // seconds between two questions to a time server, as a power of 2
@@ -91,7 +91,7 @@ func (h *host) boot(t *testing.T, o agentOptions) {
 	start()
 }
 
-// place is where a file of the host's hardware tree is.
+// place returns where a file of the host's hardware tree is.
 func (h *host) place(path string) string { return filepath.Join(h.dir, "root", path) }
 
 // write changes the host's hardware tree.
@@ -108,8 +108,7 @@ func (h *host) useDNS(address string) error {
 	return os.WriteFile(filepath.Join(h.dir, "resolv.conf"), []byte("nameserver "+address+"\n"), 0o644)
 }
 
-// toolFolder is a folder with the commands of a host and no others: those of this
-// machine would tell agents of its own hardware.
+// toolFolder makes a folder with the commands of a host and no others: this machine's other commands would show agents its own hardware.
 func toolFolder(t *testing.T, dir string) string {
 	t.Helper()
 	folder := filepath.Join(dir, "tools")
@@ -122,7 +121,7 @@ func toolFolder(t *testing.T, dir string) string {
 	return folder
 }
 
-// lastLines is the end of a log of the host.
+// lastLines returns the end of a log of the host.
 func (h *host) lastLines(log string) string {
 	content, _ := os.ReadFile(filepath.Join(h.dir, log))
 	lines := strings.Split(strings.TrimSpace(string(content)), "\n")

@@ -29,7 +29,7 @@ func badCable(c cable) injector {
 	}
 }
 
-// duplicate is another machine with the address of the host.
+// duplicate adds another machine with the address of the host.
 func duplicate(_ context.Context, b *bench, h *host) (func() error, error) {
 	return b.lan.intruder("twin"+h.port, h.address.String())
 }
@@ -38,7 +38,7 @@ func takeVIP(name, address string) injector {
 	return func(_ context.Context, b *bench, _ *host) (func() error, error) { return b.lan.intruder(name, address) }
 }
 
-// intruder is a machine on the bridge that the service knows nothing of.
+// intruder adds a machine to the bridge that the service knows nothing of.
 func (l *lan) intruder(name, address string) (remove func() error, err error) {
 	s := &netlab.Space{Name: netlab.Mine(name)}
 	if err := netlab.Command("ip", "netns", "add", s.Name); err != nil {

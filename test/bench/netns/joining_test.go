@@ -26,8 +26,7 @@ func noNodeConfig(_ context.Context, b *bench, _ *host) (func() error, error) {
 	return func() error { return b.lan.All("addr add " + address) }, b.lan.All("addr del " + address)
 }
 
-// joining is a bench in the same network: a cluster that is there already, of which only
-// the machine config server exists, and one more host.
+// joining makes a bench in the same network: an existing cluster, of which only the machine config server runs, and one more host.
 func (b *bench) joining(t *testing.T) *bench {
 	t.Helper()
 	b.lan.serveNodeConfigs(t)
@@ -48,7 +47,7 @@ func (b *bench) joining(t *testing.T) *bench {
 	return made
 }
 
-// serveNodeConfigs is a machine config server.
+// serveNodeConfigs runs a machine config server.
 func (l *lan) serveNodeConfigs(t *testing.T) {
 	t.Helper()
 	listener := l.Listen(t, "tcp4", ":22624") // its address comes and goes

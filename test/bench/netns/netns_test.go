@@ -83,8 +83,8 @@ func requireFaults(t *testing.T) {
 	)
 }
 
-// neighbours is how many hosts can know each other: the kernel keeps the neighbours of all
-// namespaces in one table, whose size is a setting of the machine and left alone.
+// neighbours returns how many hosts can know each other: the kernel keeps the neighbours of all namespaces in
+// one table, whose size is a setting of the machine and left alone.
 func neighbours(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/sys/net/ipv4/neigh/default/gc_thresh3")
@@ -94,8 +94,7 @@ func neighbours(t *testing.T) int {
 	return int(math.Sqrt(size)) - 1
 }
 
-// TestSmoke is a small bench for every run of the tests: a host that is cut off, and one
-// whose names are answered wrong.
+// TestSmoke runs a small bench in every run of the tests: a host that is cut off, and one whose names are answered wrong.
 func TestSmoke(t *testing.T) {
 	needs(t)
 	if *hostCount != 0 {

@@ -34,7 +34,7 @@ func startService(t *testing.T, l *lan, program string, env ...string) *client.C
 		Image: "registry.bench.example/release:" + version,
 	}})
 	require.NoError(t, err)
-	// The agents under test are not to be replaced by those of the service.
+	// The service must not replace the agents under test by its own.
 	env = append(env, "RELEASE_IMAGES="+string(offers), "ENABLE_UPGRADE_AGENT=false",
 		"AUTH_TYPE=none", "SLIPWAY_INSECURE_OPEN=true", built.PlainHTTP) // the network is a namespace of its own
 	l.Start(t, filepath.Join(l.dir, "service.log"), env, program,

@@ -81,7 +81,7 @@ var (
 	kube  = flag.String("kube", "", "archive of the programs of hosts; what test/bench/coreos/buildkube made last when empty")
 )
 
-// programs is the archive with the programs of hosts.
+// programs returns the archive with the programs of hosts.
 func programs(t *testing.T) string {
 	t.Helper()
 	if *kube != "" {
@@ -175,7 +175,7 @@ func unpack(t *testing.T, source string, compression *string) string {
 	return string(data.Data)
 }
 
-// path is where a file of the host is: /usr/local is a folder of its own.
+// path returns where a file of the host is: /usr/local is a folder of its own.
 func (h *host) path(name string) string {
 	if rest, ok := strings.CutPrefix(name, "/usr/local/"); ok {
 		return filepath.Join(h.root, "local", rest)

@@ -76,7 +76,7 @@ func (l *lab) move(t *testing.T, to netip.Addr, hosts ...*host) {
 	}
 }
 
-// members are the names of etcd's members that vote, as one of them says.
+// members lists the names of etcd's members that vote, as one of them says.
 func (h *host) members(t *testing.T) []string {
 	t.Helper()
 	out, err := h.run("env", "ETCDCTL_API=3", filepath.Join(h.root, "opt/bench/bin/etcdctl"), "member", "list", "--write-out=json",

@@ -28,7 +28,7 @@ var definitions = []string{
 	"route/v1/zz_generated.crd-manifests/routes.crd.yaml",
 }
 
-// Built is what was built.
+// Built names the files that were built.
 type Built struct {
 	Installer string // program
 	Archive   string // tar, zstd: bin/{bench-node,slipway-controller}, crds
@@ -68,7 +68,7 @@ func Build(ctx context.Context, dir string) (Built, error) {
 	return b, err
 }
 
-// Sum is the SHA-256 of a file, in hex.
+// Sum returns the SHA-256 of a file, in hex.
 func Sum(name string) (string, error) {
 	file, err := os.Open(name)
 	if err != nil {

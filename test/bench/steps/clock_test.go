@@ -16,7 +16,7 @@ import (
 
 const secondClock = "10.67.0.2"
 
-// sources are the states of the time sources by their names.
+// sources maps the names of the time sources to their states.
 func (h *host) sources(t *testing.T, given string) map[string]wire.SourceState {
 	t.Helper()
 	found := answer[wire.NtpSynchronizationResponse](

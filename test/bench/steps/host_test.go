@@ -54,7 +54,7 @@ type host struct {
 }
 
 // newHost makes a network with a service and one host, whose agent is not started yet.
-// Names are short: they become those of namespaces.
+// Names are short: they become names of namespaces.
 func newHost(t *testing.T, name string, tools ...string) *host {
 	t.Helper()
 	program := needs(t, tools...)
@@ -113,8 +113,7 @@ func (h *host) start(t *testing.T, arguments ...string) {
 	h.Wait(t, "a registration", func() bool { return len(h.Registrations) > before })
 }
 
-// boot starts the host. It has the commands of this machine, or those of RHEL CoreOS
-// alone, after those of a folder of its own.
+// boot starts the host. It has the commands of a folder of its own, then the commands of this machine, or of RHEL CoreOS alone.
 func (h *host) boot(t *testing.T, arguments ...string) {
 	t.Helper()
 	log := filepath.Join(h.dir, "agent.log")
@@ -146,12 +145,12 @@ func (h *host) enter(name string, args ...string) error {
 	return netlab.Command("nsenter", append([]string{"--target", strconv.Itoa(h.agent.Process.Pid), "--mount", "--net", name}, args...)...)
 }
 
-// place is where a file of the running host is.
+// place returns where a file of the running host is.
 func (h *host) place(path string) string {
 	return filepath.Join("/proc", strconv.Itoa(h.agent.Process.Pid), "root", path)
 }
 
-// command puts a command before those of the machine.
+// command puts a command before the machine's commands.
 func (h *host) command(t *testing.T, name, script string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Join(h.dir, "bin"), 0o755))
@@ -167,7 +166,7 @@ func (h *host) ask(t *testing.T, kind wire.StepType, args ...string) wire.StepRe
 	return h.AwaitReply(t, id)
 }
 
-// answer is the output of a step that must succeed.
+// answer returns the output of a step that must succeed.
 func answer[Output any](t *testing.T, h *host, kind wire.StepType, args ...string) (output Output) {
 	t.Helper()
 	reply := h.ask(t, kind, args...)
@@ -176,7 +175,7 @@ func answer[Output any](t *testing.T, h *host, kind wire.StepType, args ...strin
 	return output
 }
 
-// argument is the one argument of a step.
+// argument returns the one argument of a step.
 func argument(t *testing.T, request any) string {
 	t.Helper()
 	text, err := json.Marshal(request)
@@ -184,7 +183,7 @@ func argument(t *testing.T, request any) string {
 	return string(text)
 }
 
-// processes are the command lines of the processes in the namespace, without the agent's.
+// processes lists the command lines of the processes in the namespace, without the agent's.
 func (h *host) processes(t *testing.T) []string {
 	t.Helper()
 	var lines []string

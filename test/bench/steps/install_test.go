@@ -14,7 +14,7 @@ import (
 	"slipway/test/bench/netlab"
 )
 
-// installRequest is that for a worker of a cluster that exists.
+// installRequest makes the request for a worker of an existing cluster.
 func installRequest(t *testing.T, device string) string {
 	t.Helper()
 	return argument(t, wire.InstallCmdRequest{
@@ -41,8 +41,8 @@ func (h *host) file(t *testing.T, name string) string {
 	return string(content)
 }
 
-// TestInstallationIsOneStepOfServicesOfOtherMakes is about all around the writing; that
-// with the real coreos-installer is of the machines of the bench.
+// TestInstallationIsOneStepOfServicesOfOtherMakes covers all around the writing; machines of the bench write with the real
+// coreos-installer.
 func TestInstallationIsOneStepOfServicesOfOtherMakes(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, "install", "losetup", "lsblk", "wipefs", "mkswap")

@@ -71,7 +71,7 @@ func TestDHCPClientLeasesVirtualAddresses(t *testing.T) {
 	second := answer[wire.DhcpAllocationResponse](t, h, wire.StepTypeDhcpLeaseAllocate, argument(t, again))
 	require.Equal(t, first.APIVipAddress, second.APIVipAddress)
 	require.Equal(t, first.IngressVipAddress, second.IngressVipAddress)
-	require.Equal(t, 1, strings.Count(second.APIVipLease, "lease {"), "only the one that holds")
+	require.Equal(t, 1, strings.Count(second.APIVipLease, "lease {"), "only the lease that holds")
 	require.Equal(t, 2, count(t, log, "DHCPDISCOVER(br0)"), "none of the second step")
 
 	require.Empty(t, h.processes(t), "no client is left")

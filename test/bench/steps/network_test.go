@@ -59,10 +59,10 @@ func TestFreeAddressesAreThoseNobodyAnswersFor(t *testing.T) {
 	require.Equal(t, []string{
 		"10.67.0.2", "10.67.0.3", "10.67.0.4", "10.67.0.5", "10.67.0.6", "10.67.0.7", "10.67.0.8", "10.67.0.9", "10.67.0.10",
 		"10.67.0.13", "10.67.0.14",
-	}, found[0].FreeAddresses, "not those of the network, the gateway, the peer, the host and all")
+	}, found[0].FreeAddresses, "not the addresses of the network, the gateway, the peer, the host and all")
 }
 
-// toHost is the request for the connectivity to one host.
+// toHost makes the request for the connectivity to one host.
 func toHost(mac string, addresses ...string) string {
 	return fmt.Sprintf(
 		`[{"host_id":%q,"nics":[{"name":"eth0","mac":%q,"ip_addresses":["%s"]}]}]`,

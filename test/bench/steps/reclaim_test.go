@@ -41,8 +41,8 @@ func (h *host) bootInstalled(t *testing.T) {
 	h.Wait(t, "the first question", func() bool { return len(h.Polls) > 0 })
 }
 
-// TestInstalledHostGoesBackToTheDiscoveryImage is about a host whose /boot is a file
-// system of its own, mounted read-only, as that of an installed CoreOS is.
+// TestInstalledHostGoesBackToTheDiscoveryImage runs a host whose /boot is a file system of its own, mounted read-only, as in an installed
+// CoreOS.
 func TestInstalledHostGoesBackToTheDiscoveryImage(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, "reclaim")
@@ -92,7 +92,7 @@ func TestInstalledHostGoesBackToTheDiscoveryImage(t *testing.T) {
 	require.Empty(t, h.versions(), "an installed host does not register")
 }
 
-// TestFullBootPartitionIsMadeRoomIn is about a host whose older system takes the room.
+// TestFullBootPartitionIsMadeRoomIn runs a host whose older system takes the room.
 func TestFullBootPartitionIsMadeRoomIn(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, "fullboot")

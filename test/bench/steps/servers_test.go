@@ -45,7 +45,7 @@ func (l *lan) serveTang(t *testing.T, address, keys string) {
 	}()
 }
 
-// makeKeys makes the keys of a Tang server, and returns the thumbprint of the one that signs.
+// makeKeys makes the keys of a Tang server, and returns the thumbprint of the key that signs.
 func makeKeys(t *testing.T, folder string) string {
 	t.Helper()
 	keygen, err := netlab.Find("tangd-keygen")

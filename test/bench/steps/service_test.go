@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// token is what agents show to the service; it must not be seen elsewhere.
+	// token is sent by agents to the service; it must not be seen elsewhere.
 	token = "the-token-of-the-bench"
 	// waitMax is how long a test waits for what must happen, on a busy machine.
 	waitMax = 2 * time.Minute
 )
 
-// service is what the agent of a host registers with, in the network of the host.
+// service registers the agent of a host, in the network of the host.
 type service struct {
 	*agenttest.Service
 	programs map[string][]byte // agents to become, by version
@@ -53,7 +53,7 @@ func newService(t *testing.T, l *lan) *service {
 	return s
 }
 
-// versions are those of the agents that registered, in their order.
+// versions lists the versions of the agents that registered, in their order.
 func (s *service) versions() (versions []string) {
 	for _, header := range s.Seen().Registrations {
 		versions = append(versions, header.Get("discovery_agent_version"))

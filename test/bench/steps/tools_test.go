@@ -13,8 +13,8 @@ import (
 	"slipway/test/bench/netlab"
 )
 
-// toolsVariable names the set of tools that hosts have: nothing for those of this machine,
-// rhcos for those of the live image of RHEL CoreOS alone.
+// toolsVariable names the set of tools that hosts have: nothing for the tools of this machine, rhcos for the tools of the live image of
+// RHEL CoreOS alone.
 const toolsVariable = "BENCH_TOOLS"
 
 // machineTools is the search path of hosts that have the tools of this machine.
@@ -93,7 +93,7 @@ var rhcosTools = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// searchPath is where a host looks for programs, after a folder of its own.
+// searchPath returns where a host looks for programs, after a folder of its own.
 func (h *host) searchPath(t *testing.T) string {
 	t.Helper()
 	switch set := os.Getenv(toolsVariable); set {
@@ -110,7 +110,7 @@ func (h *host) searchPath(t *testing.T) string {
 	}
 }
 
-// traps are programs under the foreign names: a step that calls one fails its test.
+// traps adds programs under the foreign names: a step that calls one fails its test.
 func (h *host) traps(t *testing.T) {
 	t.Helper()
 	called := filepath.Join(h.dir, "called")

@@ -147,7 +147,7 @@ func TestSuccessorIsNotGivenUpForGoodWhenTheServiceIsAway(t *testing.T) {
 	await.True(t, func() bool { return refused.Load() > 2 }, "attempts to register")
 	require.Equal(t, []string{"1.0"}, h.versions())
 
-	// Somebody restarts the agent just then. The one of the unit comes back.
+	// Somebody restarts the agent just then. The unit's agent comes back.
 	h.kill(t, place)
 	h.SetFault(nil)
 	h.awaitVersions(t, "1.0", "1.0")

@@ -17,7 +17,7 @@ const (
 	FirmwareVariables = "/usr/share/OVMF/OVMF_VARS_4M.fd"
 )
 
-// command is QEMU with its arguments, in the network namespace of the machine.
+// command returns QEMU with its arguments, in the network namespace of the machine.
 func (o Options) command() ([]string, error) {
 	boot, err := o.boot()
 	if err != nil {
@@ -50,9 +50,8 @@ func (o Options) command() ([]string, error) {
 	return words, nil
 }
 
-// disk are the arguments for the disk. Blocks of zeros that a machine writes are holes of
-// the file; a machine whose power is cut loses what it has not handed to its disk, and
-// nothing else.
+// disk returns the arguments for the disk. Blocks of zeros that a machine writes are holes of the file; a
+// machine whose power is cut loses what it has not handed to its disk, and nothing else.
 func (o Options) disk() []string {
 	if o.Disk == "" {
 		return []string{"-no-reboot"}
@@ -63,7 +62,7 @@ func (o Options) disk() []string {
 	}
 }
 
-// boot are the arguments for the medium that the machine boots from, and for its network.
+// boot returns the arguments for the medium that the machine boots from, and for its network.
 func (o Options) boot() ([]string, error) {
 	var words []string
 	network := "user,id=net"
@@ -123,7 +122,7 @@ func (o Options) prepare() error {
 	})
 }
 
-// variables is the file with those of the firmware.
+// variables returns the file with the variables of the firmware.
 func (o Options) variables() string { return filepath.Join(o.Dir, "firmware.fd") }
 
 // unlessThere makes a file that is missing.

@@ -99,7 +99,7 @@ func withoutDHCP(b boot, p *wire.InfraEnvCreateParams) {
 	p.KernelArguments = &wire.KernelArguments{{Operation: wire.Append, Value: "ip=off"}}
 }
 
-// staticNMState is the same for hosts that get the settings as they are.
+// staticNMState does the same for hosts that get the settings as they are.
 func staticNMState(b boot, p *wire.InfraEnvCreateParams) {
 	staticAddress(b, p)
 	*p.OpenshiftVersion = nmstate
@@ -125,7 +125,7 @@ func hasKernelArguments(t *testing.T, found wire.Inventory) {
 	require.NotContains(t, arguments, "loglevel=3")
 }
 
-// addresses are the IPv4 addresses of a machine.
+// addresses lists the IPv4 addresses of a machine.
 func addresses(found wire.Inventory) (all []string) {
 	for _, i := range found.Interfaces {
 		all = append(all, i.Ipv4Addresses...)
@@ -159,8 +159,7 @@ func (s *service) boots(t *testing.T, b boot) {
 	b.check(t, found)
 }
 
-// bootFile is a script that leads to that of an environment, whose address is longer than
-// what QEMU's DHCP server has room for.
+// bootFile serves a script that leads to the script of an InfraEnv, whose address is too long for QEMU's DHCP server.
 func (s *service) bootFile(t *testing.T, e *wire.InfraEnv) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

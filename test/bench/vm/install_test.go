@@ -97,7 +97,7 @@ func comesBack(t *testing.T, m *vm.Machine, cluster *joined) {
 	require.Contains(t, strings.Fields(second.CommandLine), "bench.word=three")
 }
 
-// joining is an environment for hosts of a cluster that was not installed here.
+// joining makes an InfraEnv for hosts of a cluster that was not installed here.
 func (s *service) joining(t *testing.T, i installation, to *joined) *wire.InfraEnv {
 	t.Helper()
 	version := keyfiles
@@ -205,8 +205,7 @@ func (i installation) check(t *testing.T, found hostReport, host wire.Host) {
 	require.Contains(t, found.BootList, i.bootList)
 }
 
-// stages are what the service said that a host went through; those that last for less than
-// a moment may be missing.
+// stages lists a host's stages as the service showed them; stages that last for less than a moment may be missing.
 func stages(m *vm.Machine) (seen []string) {
 	for _, mark := range m.Marks() {
 		if stage, found := strings.CutPrefix(mark.Text, stagePrefix); found {
@@ -216,7 +215,7 @@ func stages(m *vm.Machine) (seen []string) {
 	return seen
 }
 
-// writes are the marks of the installer's calls.
+// writes lists the marks of the installer's calls.
 func writes(m *vm.Machine) []vm.Mark {
 	return slices.DeleteFunc(m.Marks(), func(mark vm.Mark) bool { return !strings.HasPrefix(mark.Text, "coreos-installer ") })
 }

@@ -17,8 +17,7 @@ import (
 	"slipway/test/bench/vm"
 )
 
-// reportScript is what a host that was installed does: it says what it is made of, each
-// time it boots.
+// reportScript runs on an installed host: it reports what the host is made of, each time it boots.
 const reportScript = `{ echo "{\"hostname\":\"$(hostname)\",\"boot_id\":\"$(cat /proc/sys/kernel/random/boot_id)\"," &&
 echo "\"command_line\":\"$(cat /proc/cmdline)\",\"root\":\"$(findmnt -no SOURCE /)\"," &&
 echo "\"addresses\":\"$(ip -4 -o address show scope global | tr -s ' ' | cut -d' ' -f4 | paste -sd' ')\"," &&
@@ -27,7 +26,7 @@ echo "\"file\":\"$(cat /etc/bench-file)\"," &&
 echo "\"boot_list\":\"$(efibootmgr 2>/dev/null | sed -n '/^Boot/p' | tr '\n\t' ';;')\"}"; } >/run/report.json &&
 curl --silent --show-error --fail --retry 20 --retry-all-errors --data @/run/report.json `
 
-// hostReport is what such a host says.
+// hostReport is the report of such a host.
 type hostReport struct {
 	Hostname       string `json:"hostname"`
 	BootID         string `json:"boot_id"`
@@ -74,7 +73,7 @@ func newJoined(t *testing.T) *joined {
 	return j
 }
 
-// config is that of the cluster's workers.
+// config makes the config of the cluster's workers.
 func (j *joined) config(t *testing.T, report string) []byte {
 	t.Helper()
 	unit := "[Unit]\nWants=network-online.target\nAfter=network-online.target ignition-firstboot-complete.service\n" +

@@ -99,20 +99,20 @@ func (m *Machine) Mark(text string) {
 	m.marks = append(m.marks, Mark{m.options.Now().Sub(m.started), text})
 }
 
-// Marks are those so far.
+// Marks lists the marks so far.
 func (m *Machine) Marks() []Mark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]Mark(nil), m.marks...)
 }
 
-// Done is closed when the machine is off.
+// Done returns a channel that is closed when the machine is off.
 func (m *Machine) Done() <-chan struct{} { return m.done }
 
-// Options are those that the machine was switched on with.
+// Options returns the options that the machine was switched on with.
 func (m *Machine) Options() Options { return m.options }
 
-// Started is when the machine was switched on.
+// Started returns when the machine was switched on.
 func (m *Machine) Started() time.Time { return m.started }
 
 // Stop switches the machine off without a warning, as a power cut does.
@@ -121,10 +121,10 @@ func (m *Machine) Stop() {
 	<-m.done
 }
 
-// SerialLog is the file with what the machine wrote.
+// SerialLog returns the file with the machine's output.
 func (m *Machine) SerialLog() string { return m.log.Name() }
 
-// CPU is the time that processors have worked for the machine (proc(5), stat).
+// CPU returns the time that processors have worked for the machine (proc(5), stat).
 func (m *Machine) CPU() time.Duration {
 	select {
 	case <-m.done:

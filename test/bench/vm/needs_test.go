@@ -13,7 +13,7 @@ import (
 	"slipway/test/bench/vm"
 )
 
-// program is what `make build` leaves; SLIPWAY_BINARY names another build.
+// program returns the program of `make build`; SLIPWAY_BINARY names another build.
 func program(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs(cmp.Or(os.Getenv("SLIPWAY_BINARY"), "../../../bin/slipway"))
@@ -48,7 +48,7 @@ func needs(t *testing.T) coreos.Artifacts {
 	return system
 }
 
-// agents is the folder with the agent that hosts load.
+// agents returns the folder with the agent that hosts load.
 func agents(t *testing.T) string {
 	t.Helper()
 	return filepath.Dir(program(t))

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Firmware is what a machine starts with.
+// Firmware that a machine starts with.
 type Firmware string
 
-// Medium is what a machine boots from.
+// Medium that a machine boots from.
 type Medium string
 
 // What machines start with and from.
@@ -67,13 +67,13 @@ type Options struct {
 type Tap struct {
 	Namespace string // as ip(8) knows it: QEMU runs in it
 	Interface string
-	MAC       string // of the machine; that of its number if it is empty
+	MAC       string // of the machine; empty: made of its number
 }
 
-// ID is a machine's UUID in its firmware, by which the service knows its host.
+// ID returns a machine's UUID in its firmware, by which the service knows its host.
 func ID(number int) string { return fmt.Sprintf("5117aa00-be9c-4000-8000-%012d", number) }
 
-// MAC is the address of a machine's network interface.
+// MAC returns the address of a machine's network interface.
 func MAC(number int) string { return fmt.Sprintf("52:54:00:be:9c:%02d", number) }
 
 func (o Options) mac() string { return cmp.Or(o.Tap.MAC, MAC(o.Number)) }

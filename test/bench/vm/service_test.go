@@ -35,7 +35,7 @@ const (
 	nmstate  = "4.18"
 )
 
-// requirements are those of a machine that is emulated.
+// requirements of an emulated machine.
 const requirements = `[{"version":"default",
 	"master":{"cpu_cores":1,"ram_mib":1536,"disk_size_gb":20,"installation_disk_speed_threshold_ms":1000,"network_latency_threshold_ms":1000,"packet_loss_percentage":10},
 	"arbiter":{"cpu_cores":1,"ram_mib":1536,"disk_size_gb":20,"installation_disk_speed_threshold_ms":1000,"network_latency_threshold_ms":1000,"packet_loss_percentage":10},

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// mount puts a container's files over those of the host, which it otherwise sees as they
-// are. A place that the host does not have is made there, and stays.
+// mount puts a container's files over the host's, which it otherwise sees as they are. A place that the host does not have is made there,
+// and stays.
 func mount(mounts []Mount) error {
 	// What the host mounts or unmounts later is seen here too, and nothing from here there.
 	if err := syscall.Mount("", "/", "", syscall.MS_SLAVE|syscall.MS_REC, ""); err != nil {

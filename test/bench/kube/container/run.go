@@ -35,7 +35,7 @@ func Run(dir string, now func() time.Time) error {
 // reopen reports that the log file was moved away.
 const reopen = syscall.SIGUSR1
 
-// Reopen is the signal that makes the process write to a new log file.
+// Reopen returns the signal that makes the process write to a new log file.
 func Reopen() syscall.Signal { return reopen }
 
 func run(dir string, signals <-chan os.Signal, now func() time.Time) (code int32, err error) {

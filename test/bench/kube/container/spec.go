@@ -22,7 +22,7 @@ const (
 // lockDescriptor is where the process finds the open LockFile.
 const lockDescriptor = 3
 
-// Spec is what a container runs.
+// Spec is the command of a container, with its settings.
 type Spec struct {
 	Command []string
 	Env     []string
@@ -49,7 +49,7 @@ type Exit struct {
 	Message  string
 }
 
-// Exited is the end of a program with a code.
+// Exited returns the end of a program with a code.
 func Exited(code int32, at time.Time) Exit {
 	if code == 0 {
 		return Exit{Finished: at, Reason: "Completed"}

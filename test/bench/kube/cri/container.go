@@ -39,7 +39,7 @@ func (s *Server) CreateContainer(_ context.Context, r *runtime.CreateContainerRe
 	return &runtime.CreateContainerResponse{ContainerId: one.ID}, nil
 }
 
-// spec is what a container runs; without a command it does nothing.
+// spec returns the command of a container; without a command it does nothing.
 func (s *Server) spec(pod *sandbox, one *instance) container.Spec {
 	config := one.Config
 	spec := container.Spec{Dir: config.GetWorkingDir(), Log: logPath(pod, one), Env: []string{searchPath, "HOME=/root"}}
@@ -69,7 +69,7 @@ func (s *Server) spec(pod *sandbox, one *instance) container.Spec {
 	return spec
 }
 
-// program is that of an image, or none.
+// program returns the program of an image; empty for none.
 func (s *Server) program(image *runtime.ImageSpec) string {
 	for _, name := range []string{image.GetUserSpecifiedImage(), image.GetImage()} {
 		found := cmp.Or(s.o.Programs[name], s.o.Programs[lastPart(name)])
@@ -80,7 +80,7 @@ func (s *Server) program(image *runtime.ImageSpec) string {
 	return ""
 }
 
-// lastPart is that of an image's path, without tag and digest.
+// lastPart returns the last part of an image's path, without tag and digest.
 func lastPart(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	image = image[strings.LastIndex(image, "/")+1:]
@@ -88,7 +88,7 @@ func lastPart(image string) string {
 	return image
 }
 
-// logPath is where the kubelet reads what a container says.
+// logPath returns where the kubelet reads the output of a container.
 func logPath(pod *sandbox, one *instance) string {
 	if pod == nil || pod.Config.GetLogDirectory() == "" || one.Config.GetLogPath() == "" {
 		return ""

@@ -34,7 +34,7 @@ func (s *Server) exists(image *runtime.ImageSpec) bool {
 	return ok && strings.ContainsAny(registry, ".:") || s.program(image) != ""
 }
 
-// ListImages lists those of the containers.
+// ListImages lists the images of the containers.
 func (s *Server) ListImages(context.Context, *runtime.ListImagesRequest) (*runtime.ListImagesResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

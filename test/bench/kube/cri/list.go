@@ -101,7 +101,7 @@ func (s *Server) ReopenContainerLog(_ context.Context, r *runtime.ReopenContaine
 	return &runtime.ReopenContainerLogResponse{}, nil
 }
 
-// emptyLog is that of a container that does nothing: kubelets look for the file.
+// emptyLog makes the log of a container that does nothing: kubelets look for the file.
 func (s *Server) emptyLog(one *instance) error {
 	path := logPath(s.sandboxes[one.Sandbox], one)
 	if path == "" {

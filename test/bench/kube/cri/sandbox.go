@@ -114,7 +114,7 @@ func (s *Server) sandboxState(one *sandbox) runtime.PodSandboxState {
 	return runtime.PodSandboxState_SANDBOX_READY
 }
 
-// of are the containers of a pod.
+// of lists the containers of a pod.
 func (s *Server) of(sandbox string) []*instance {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func (s *Server) of(sandbox string) []*instance {
 	return found
 }
 
-// hostAddress is the address that the host sends from; empty while it has no route.
+// hostAddress returns the address that the host sends from; empty while it has no route.
 func hostAddress() string {
 	// Nothing is sent: a datagram socket only looks the route up.
 	connection, err := net.Dial("udp", "192.0.2.1:9")

@@ -32,7 +32,7 @@ type Options struct {
 	Log  *slog.Logger
 }
 
-// Server is what a kubelet talks to.
+// Server answers a kubelet.
 type Server struct {
 	runtime.UnimplementedRuntimeServiceServer
 	runtime.UnimplementedImageServiceServer
@@ -72,7 +72,7 @@ func (s *Server) folder(parts ...string) string {
 	return filepath.Join(append([]string{s.o.Root}, parts...)...)
 }
 
-// newID is a name that no other pod or container has, in the form of other runtimes.
+// newID makes a name that no other pod or container has, in the form of other runtimes.
 func newID() string {
 	var id [32]byte
 	rand.Read(id[:])

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// host is what a kubelet sees of a host with the runtime.
+// host has a kubelet's view of a host with the runtime.
 type host struct {
 	runtime.RuntimeServiceClient
 	images runtime.ImageServiceClient
@@ -57,7 +57,7 @@ func newHost(t *testing.T) host {
 	return h.restarted(t, "first boot")
 }
 
-// restarted is the host with a new server over the same folder, in a boot.
+// restarted returns the host with a new server over the same folder, in a boot.
 func (h host) restarted(t *testing.T, boot string) host {
 	t.Helper()
 	server, err := cri.New(cri.Options{

@@ -11,7 +11,7 @@ func (s *Server) Version(context.Context, *runtime.VersionRequest) (*runtime.Ver
 	return &runtime.VersionResponse{Version: "0.1.0", RuntimeName: "bench-cri", RuntimeVersion: "1.0.0", RuntimeApiVersion: "v1"}, nil
 }
 
-// Status is always ready: there is no network of pods that could be missing.
+// Status always says ready: there is no network of pods that could be missing.
 func (s *Server) Status(context.Context, *runtime.StatusRequest) (*runtime.StatusResponse, error) {
 	return &runtime.StatusResponse{
 		Status: &runtime.RuntimeStatus{Conditions: []*runtime.RuntimeCondition{

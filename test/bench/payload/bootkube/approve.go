@@ -61,7 +61,7 @@ func (a *Approver) lets(name string, in []string) bool {
 	return slices.Contains(in, name) || len(in) < a.Limit
 }
 
-// approved are the nodes that have been let in before.
+// approved lists the nodes that have been approved before.
 func approved(list []certv1.CertificateSigningRequest) []string {
 	var in []string
 	for i := range list {
@@ -78,7 +78,7 @@ func approved(list []certv1.CertificateSigningRequest) []string {
 	return in
 }
 
-// nodeOf is the node that a request of a kubelet without identity is for.
+// nodeOf returns the node that a request of a kubelet without identity is for.
 func nodeOf(csr *certv1.CertificateSigningRequest) (string, error) {
 	if csr.Spec.SignerName != certv1.KubeAPIServerClientKubeletSignerName || csr.Spec.Username != BootstrapperUser {
 		return "", fmt.Errorf("require a request of a kubelet without identity, found %s of %s", csr.Spec.SignerName, csr.Spec.Username)

@@ -1,5 +1,5 @@
-// Package bootkube is what the bootstrap host of a bench cluster does: it gives the new
-// API its objects, waits for masters to carry the cluster, and hands it over.
+// Package bootkube runs on the bootstrap host of a bench cluster: it gives the new API its objects, waits for
+// masters to carry the cluster, and hands it over.
 package bootkube
 
 import (
@@ -25,7 +25,7 @@ const pause = 10 * time.Second
 type Bootkube struct {
 	Host *programs.Host
 	Etcd *etcd.Ctl
-	// OpenShift is the folder of the manifests, Definitions that of the definitions of kinds.
+	// OpenShift is the folder of the manifests, Definitions the folder of the definitions of kinds.
 	OpenShift, Definitions string
 	// Stop stops units of this host.
 	Stop  func(ctx context.Context, units ...string) error
@@ -135,7 +135,7 @@ func (b *Bootkube) removeConfigServer(ctx context.Context) error {
 // handOverMark is a file of bootstrap.ign that lets the operator of etcd take over while this host is a member.
 const handOverMark = "assisted-install-bootstrap"
 
-// VotersNeeded is how many members of etcd must vote on masters before the operator of etcd takes over: with its mark
+// VotersNeeded returns how many members of etcd must vote on masters before the operator of etcd takes over: with its mark
 // two, or all others of a small control plane, without it one more (openshift/cluster-etcd-operator,
 // pkg/operator/ceohelpers/bootstrap.go).
 func (b *Bootkube) VotersNeeded() int {
@@ -192,7 +192,7 @@ func (b *Bootkube) applyAll(ctx context.Context) error {
 	return nil
 }
 
-// local is the API server of this host.
+// local configures clients for the API server of this host.
 func (b *Bootkube) local() *rest.Config { return kube.Config("https://localhost:6443", b.Host.Keys) }
 
 // until tries until there is no error, or ctx ends.

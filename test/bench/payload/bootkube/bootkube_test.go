@@ -20,7 +20,7 @@ import (
 
 var errPatience = errors.New("the test waited long enough")
 
-// newBootkube is a host without a control plane, whose waits end after a while.
+// newBootkube makes a host without a control plane, whose waits end after a while.
 func newBootkube(t *testing.T, cluster plan.Cluster, files ...string) *bootkube.Bootkube {
 	t.Helper()
 	dir := t.TempDir()

@@ -30,8 +30,8 @@ func (b *Bootkube) stopEtcd(ctx context.Context) error {
 	return b.Stop(ctx, "etcd")
 }
 
-// masterIgnition makes the config of the node out of that of the machine config server and the data of etcd. What the
-// server answers is written down whatever its status: an error leaves an empty file, which the next part refuses.
+// masterIgnition makes the config of the node out of the machine config server's answer and the data of etcd. The answer is written down
+// whatever its status: an error leaves an empty file, which the next part refuses.
 func (b *Bootkube) masterIgnition(ctx context.Context) error {
 	original := filepath.Join(b.OpenShift, "original-master.ign")
 	answer, err := b.askServer(ctx)

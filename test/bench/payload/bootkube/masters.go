@@ -76,8 +76,7 @@ func (b *Bootkube) carries(ctx context.Context, node *corev1.Node, members []etc
 	return nil
 }
 
-// releaseLease lets another controller manager lead at once: the one that was stopped
-// here would hold its lease for two minutes more.
+// releaseLease lets another controller manager lead at once: the manager that was stopped here would hold its lease for two minutes more.
 func releaseLease(ctx context.Context, config *rest.Config) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -97,7 +96,7 @@ func Ready(node *corev1.Node) bool {
 	})
 }
 
-// APIOf is the URL of the API server on a node.
+// APIOf returns the URL of the API server on a node.
 func APIOf(node *corev1.Node) (string, error) {
 	for _, a := range node.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP {

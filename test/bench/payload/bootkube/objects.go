@@ -14,7 +14,7 @@ const (
 	BootstrapperUser = "system:serviceaccount:" + bootstrapperSpace + ":" + bootstrapperName
 )
 
-// ownObjects are those that operators would bring: kubelets may ask for certificates.
+// ownObjects makes objects that operators would bring: kubelets may ask for certificates.
 func ownObjects() []*unstructured.Unstructured {
 	const rbac = "rbac.authorization.k8s.io/v1"
 	return []*unstructured.Unstructured{

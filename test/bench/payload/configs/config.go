@@ -1,5 +1,5 @@
-// Package configs makes the Ignition configs of a bench cluster: the one that the
-// bootstrap host starts the control plane from, and those of the roles.
+// Package configs makes the Ignition configs of a bench cluster: the config that the bootstrap host starts the control plane from, and
+// the roles' configs.
 package configs
 
 import (
@@ -14,9 +14,9 @@ import (
 	"github.com/coreos/ignition/v2/config/v3_2/types"
 )
 
-// Parts are what a config is made of.
+// Parts of a config.
 type Parts struct {
-	// Files by path. Those below a folder bin are programs, all others are secret.
+	// Files by path. Files below a folder bin are programs, all others are secret.
 	Files map[string][]byte
 	Units []Unit
 	// System are units of the live system that the config changes without bringing them.

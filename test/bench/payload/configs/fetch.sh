@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fetches the archives that /etc/bench/archives names (lines of SHA-256 and URL) until
-# they are what they should be, and unpacks them to /opt/bench. Doing it again is safe.
+# their sums match, and unpacks them to /opt/bench. Doing it again is safe.
 set -eu
 unpacked=/opt/bench/.unpacked
 [ ! -e "$unpacked" ] || exit 0

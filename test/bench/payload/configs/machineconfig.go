@@ -18,7 +18,7 @@ type MachineConfig struct {
 	Config []byte
 }
 
-// MachineConfigs are those among objects that are for a role, in the order of their names.
+// MachineConfigs lists the machine configs among objects that are for a role, in the order of their names.
 func MachineConfigs(objects []*unstructured.Unstructured, role string) ([]MachineConfig, error) {
 	var found []MachineConfig
 	for _, o := range objects {
@@ -42,7 +42,7 @@ func MachineConfigs(objects []*unstructured.Unstructured, role string) ([]Machin
 	return found, nil
 }
 
-// isFor goes by the label; those of the installer carry the role in their name alone.
+// isFor decides by the label; the installer's configs have the role in their name alone.
 func isFor(o *unstructured.Unstructured, role string) bool {
 	if labelled, ok := o.GetLabels()[roleLabel]; ok {
 		return labelled == role

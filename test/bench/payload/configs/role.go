@@ -18,7 +18,7 @@ const (
 	nodeClients         = "/etc/kubernetes/clients.crt"
 )
 
-// base are the files that all hosts have.
+// base makes the files that all hosts have.
 func base(c *plan.Cluster) (map[string][]byte, error) {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -38,8 +38,8 @@ func base(c *plan.Cluster) (map[string][]byte, error) {
 	}, nil
 }
 
-// Bootstrap is the config of the bootstrap host. Keys are the files of plan.Keys by
-// name, more those that the cluster brings along.
+// Bootstrap makes the config of the bootstrap host. Keys are the files of plan.Keys by name, more are files that the cluster brings
+// along.
 func Bootstrap(c *plan.Cluster, keys, more map[string][]byte, sshKey string) ([]byte, error) {
 	files, err := base(c)
 	if err != nil {
@@ -52,8 +52,8 @@ func Bootstrap(c *plan.Cluster, keys, more map[string][]byte, sshKey string) ([]
 	return Parts{Files: files, Units: bootstrapUnits(c), System: systemUnits(), SSHKey: sshKey}.Render()
 }
 
-// Node is the config of a role on an installed host: keys is this host's own folder of
-// them, more are files of this config alone.
+// Node makes the config of a role on an installed host: keys is this host's own folder of them, more are
+// files of this config alone.
 func Node(c *plan.Cluster, role string, keys pki.Keys, more map[string][]byte) ([]byte, error) {
 	files, err := base(c)
 	if err != nil {
@@ -78,7 +78,7 @@ func Node(c *plan.Cluster, role string, keys pki.Keys, more map[string][]byte) (
 	return Parts{Files: files, Units: nodeUnits(c, role)}.Render()
 }
 
-// encapsulated is the config that a node compares its operating system with when it boots first
+// encapsulated makes the config that a node compares its operating system with when it boots first
 // (openshift/machine-config-operator, pkg/server/server.go).
 func encapsulated(c *plan.Cluster, role string) ([]byte, error) {
 	text, err := json.Marshal(map[string]any{
@@ -92,7 +92,7 @@ func encapsulated(c *plan.Cluster, role string) ([]byte, error) {
 	return text, nil
 }
 
-// bootstrapper is the kubeconfig that a kubelet asks for its certificate with.
+// bootstrapper makes the kubeconfig that a kubelet asks for its certificate with.
 func bootstrapper(c *plan.Cluster, keys pki.Keys) ([]byte, error) {
 	client, err := keys.Load(pki.Bootstrapper)
 	if err != nil {

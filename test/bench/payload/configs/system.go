@@ -5,7 +5,7 @@ import (
 	"github.com/coreos/ignition/v2/config/v3_2/types"
 )
 
-// systemUnits are the units of CoreOS that every bootstrap.ign of openshift-install 4.19 changes: empty contents enable the
+// systemUnits lists the units of CoreOS that every bootstrap.ign of openshift-install 4.19 changes: empty contents enable the
 // system's own unit, drop-ins come without one. They do nothing where the system lacks them.
 func systemUnits() []types.Unit {
 	return []types.Unit{

@@ -10,7 +10,7 @@ import (
 // Unit is a service of the bench.
 type Unit struct {
 	Name, About string
-	// Command is what runs: a program and its arguments.
+	// Command is a program and its arguments.
 	Command string
 	// Once: the program ends, and the unit stays active.
 	Once bool
@@ -98,7 +98,7 @@ func (u Unit) text() string {
 	return b.String()
 }
 
-// node is a command of the program on the hosts.
+// node returns a command of the program on the hosts.
 func node(command, role string) string {
 	return plan.Programs + "/bench-node " + command + " --role " + role
 }
@@ -107,7 +107,7 @@ func fetch() Unit {
 	return Unit{Name: fetchUnit, Console: true, About: "programs of the hosts", Command: fetchProgram, Once: true}
 }
 
-// controlPlane are the units of the control plane, on the bootstrap host as on masters.
+// controlPlane lists the units of the control plane, on the bootstrap host as on masters.
 func controlPlane(c *plan.Cluster, role string) []Unit {
 	units := []Unit{
 		{Name: "etcd", Console: true, About: "member of etcd", Command: node("etcd", role)},
@@ -121,7 +121,7 @@ func controlPlane(c *plan.Cluster, role string) []Unit {
 	return units
 }
 
-// stops is the mark of bootkube after which a unit of the temporary control plane does not start again: its API and
+// stops returns the mark of bootkube after which a unit of the temporary control plane does not start again: its API and
 // its machine config server go when masters carry the cluster, long before bootkube is done. A single node's machine
 // config server is asked until then.
 func stops(c *plan.Cluster, unit string) string {
@@ -172,7 +172,7 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 	)
 }
 
-// nodeImage are the units that lay the release's operating system over the live one (openshift/installer,
+// nodeImage lists the units that lay the release's operating system over the live one (openshift/installer,
 // data/data/bootstrap/systemd/rhcos/units/node-image-*): a live image has no oc before, without which bootkube fails. The
 // last one is of a first boot: on a live host, where no installer starts it, it ends what runs there.
 func nodeImage() []Unit {

@@ -13,8 +13,8 @@ import (
 	"slipway/test/bench/payload/plan"
 )
 
-// When the units of the temporary control plane stay down: those of its API when masters carry the cluster, etcd and
-// the floating address until bootkube is done. bootkube itself is started again 5 s after each failure, without a limit.
+// When the units of the temporary control plane stay down: its API's units when masters carry the cluster, etcd and the
+// floating address until bootkube is done. bootkube itself is started again 5 s after each failure, without a limit.
 func TestTheTemporaryControlPlaneGoesInTwoSteps(t *testing.T) {
 	t.Parallel()
 	const carried, done = "ConditionPathExists=!/opt/openshift/cb-bootstrap.done\n", "ConditionPathExists=!/opt/openshift/.bootkube.done\n"

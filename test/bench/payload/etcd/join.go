@@ -22,7 +22,7 @@ type Local struct {
 	Name string
 	// Peer is where the other members reach it, Data its folder.
 	Peer, Data string
-	// Cluster is the endpoint of a cluster to join; empty: it starts one of its own.
+	// Cluster is the endpoint of a cluster to join; empty: it starts a new one.
 	Cluster string
 	// Snapshot is a file a cluster of one is restored from, when there is one.
 	Snapshot string
@@ -90,7 +90,7 @@ func (l *Local) join(ctx context.Context) ([]string, error) {
 	return l.join(ctx)
 }
 
-// Step is what a host without data does next to join.
+// Step is the next act of a host without data to join.
 type Step struct {
 	Start, Add bool
 	Remove     uint64

@@ -1,5 +1,5 @@
-// Package front is what listens on port 443 of a bench cluster's masters: it stands in
-// for the service network, of which only the API's address exists, and for the router.
+// Package front listens on port 443 of a bench cluster's masters: it stands in for the service network, of
+// which only the API's address exists, and for the router.
 package front
 
 import (

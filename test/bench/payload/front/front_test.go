@@ -20,7 +20,7 @@ import (
 	"slipway/test/bench/payload/front"
 )
 
-// serve runs a front on all addresses; 127.0.0.2 is that of the service.
+// serve runs a front on all addresses; 127.0.0.2 is the service's.
 func serve(t *testing.T, apis ...string) (port string, authority *x509.CertPool) {
 	t.Helper()
 	signer, err := pki.Authority("router", time.Now())

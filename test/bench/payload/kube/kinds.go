@@ -22,7 +22,7 @@ func Object(apiVersion, kind, namespace, name string, more map[string]any) *unst
 	return &unstructured.Unstructured{Object: o}
 }
 
-// MissingNamespaces are those that objects are in and that are not among them.
+// MissingNamespaces makes the namespaces that objects are in and that are not among them.
 func MissingNamespaces(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	made := map[string]bool{"default": true, "kube-system": true, "kube-public": true, "kube-node-lease": true}
 	for _, o := range objects {
@@ -40,8 +40,8 @@ func MissingNamespaces(objects []*unstructured.Unstructured) []*unstructured.Uns
 	return missing
 }
 
-// Definitions are custom resource definitions for the kinds of objects that the cluster
-// does not know and that no definition among the objects brings. They take everything.
+// Definitions makes custom resource definitions for the kinds of objects that the cluster does not know and
+// that no definition among the objects brings. They take everything.
 func Definitions(objects []*unstructured.Unstructured, known func(*unstructured.Unstructured) bool) []*unstructured.Unstructured {
 	kinds := map[schema.GroupKind][]*unstructured.Unstructured{}
 	var order []schema.GroupKind

@@ -34,8 +34,7 @@ type Server struct {
 	Keys pki.Keys
 	// Bootstrap is the server of a bootstrap host, which serves masters (and arbiters) only. Others know all pools.
 	Bootstrap bool
-	// Objects finds the machine configs: the manifests on the bootstrap host, those of the
-	// cluster on masters.
+	// Objects finds the machine configs: the manifests on the bootstrap host, the cluster's machine configs on masters.
 	Objects func(context.Context) ([]*unstructured.Unstructured, error)
 	// Fetches takes a line for each request, as the container of a real server writes it:
 	// installers read there who fetched what.
@@ -115,7 +114,7 @@ func (s *Server) refused(w http.ResponseWriter, pool, reason string) {
 	refuse(w, http.StatusInternalServerError)
 }
 
-// refusal is what the log says of a pool that is not served.
+// refusal returns the line of the log about a pool that is not served.
 func (s *Server) refusal(pool string) string {
 	switch {
 	case s.Bootstrap && pool != plan.Master:
@@ -142,7 +141,7 @@ func (s *Server) render(ctx context.Context, role string) ([]byte, error) {
 	return configs.Merge(config, machineConfigs)
 }
 
-// note writes a line of the server's log (klog), inside that of a container's (CRI).
+// note writes a line of the server's log (klog), inside a line of a container's log (CRI).
 func (s *Server) note(severity, place, text string) {
 	s.lines.Lock()
 	defer s.lines.Unlock()

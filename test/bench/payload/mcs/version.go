@@ -41,7 +41,7 @@ func negotiate(header string) (served, bool) {
 	return oldest, true
 }
 
-// as writes a config in a version. Those of the bench use nothing that a later minor changed; to the older major they
+// as writes a config in a version. Configs of the bench use nothing that a later minor changed; to the older major they
 // are not converted, which fails for some configs of real servers too.
 func as(config []byte, version served) ([]byte, error) {
 	if version.major != plain.major || version.minor < plain.minor {

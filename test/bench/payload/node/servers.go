@@ -55,7 +55,7 @@ func serveConfigs(ctx context.Context, a *app) error {
 	return <-ended
 }
 
-// containerLog opens a log as the kubelet would name that of a container: each start has one of its own.
+// containerLog opens a log under the name that the kubelet would give a container's: each start has a new one.
 func (a *app) containerLog(container, namespace string) (*os.File, error) {
 	if err := os.MkdirAll(a.logs, 0o755); err != nil {
 		return nil, err
@@ -64,8 +64,7 @@ func (a *app) containerLog(container, namespace string) (*os.File, error) {
 	return os.OpenFile(filepath.Join(a.logs, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 
-// objects are the manifests on the bootstrap host, the machine configs of the cluster
-// on masters.
+// objects lists the manifests on the bootstrap host, the machine configs of the cluster on masters.
 func (a *app) objects(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	if a.host.Role == plan.Bootstrap {
 		return kube.Folder(filepath.Join(a.openShift, "manifests"), filepath.Join(a.openShift, "openshift"))
@@ -125,7 +124,7 @@ func runFront(ctx context.Context, a *app) error {
 	return err
 }
 
-// routeTable is what the router knows of the cluster's routes.
+// routeTable holds the router's knowledge of the cluster's routes.
 type routeTable struct {
 	mu    sync.Mutex
 	names []string

@@ -14,7 +14,7 @@ import (
 // bootstrapMember is the name of the bootstrap host's member of etcd.
 const bootstrapMember = "etcd-bootstrap"
 
-// dismissBootstrap is the operator of etcd, which takes the bootstrap host's member out once the bootstrap is recorded
+// dismissBootstrap acts as the operator of etcd, which takes the bootstrap host's member out once the bootstrap is recorded
 // as complete: after progress.service has ended (openshift/cluster-etcd-operator, pkg/operator/bootstrapteardown).
 func (o *Operators) dismissBootstrap(ctx context.Context) error {
 	found, err := o.kube.CoreV1().ConfigMaps(bootkube.SystemSpace).Get(ctx, bootkube.CompleteMap, metav1.GetOptions{})

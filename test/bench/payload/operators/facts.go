@@ -26,8 +26,7 @@ import (
 // probeLimit bounds one look at a server.
 const probeLimit = 30 * time.Second
 
-// Facts are what is, by looking at it. A nil error in a map says that the thing of that
-// node works.
+// Facts are observed. A nil error in a map says that the thing of that node works.
 type Facts struct {
 	Masters, Workers map[string]error // nodes
 	Etcd             map[string]error // members by name
@@ -163,7 +162,7 @@ func working(things map[string]error) int {
 	return n
 }
 
-// firstTrouble is the first thing by name that does not work, and why.
+// firstTrouble returns the first thing by name that does not work, and why.
 func firstTrouble(things map[string]error) string {
 	var names []string
 	for name, err := range things {

@@ -13,8 +13,8 @@ import (
 	"slipway/test/bench/payload/plan"
 )
 
-// roleLabels are those of a role, which kubelets may not give themselves. Masters run
-// everything where there are no workers.
+// roleLabels returns the labels of a role, which kubelets may not give themselves. Masters run everything
+// where there are no workers.
 func roleLabels(c *plan.Cluster, role string) map[string]string {
 	switch {
 	case role == plan.Master && c.Workers == 0:
@@ -60,7 +60,7 @@ const (
 	configState   = "machineconfiguration.openshift.io/state"
 )
 
-// configured are the annotations that a daemon gives its node next: it first finds out which config the node should
+// configured returns the annotations that a daemon gives its node next: it first finds out which config the node should
 // have, and then that it has it. None when that is done, or the daemon, a pod, does not run yet.
 func configured(node *corev1.Node) map[string]string {
 	pool := roleOf(node)
@@ -77,7 +77,7 @@ func configured(node *corev1.Node) map[string]string {
 	return nil
 }
 
-// annotateNodes is the machine config daemon of each node.
+// annotateNodes acts as the machine config daemon of each node.
 func (o *Operators) annotateNodes(ctx context.Context, nodes []corev1.Node) error {
 	for i := range nodes {
 		next := configured(&nodes[i])
@@ -120,7 +120,7 @@ func (o *Operators) bindPods(ctx context.Context, nodes []corev1.Node) error {
 	return nil
 }
 
-// nodeFor is the first usable node with the labels that a pod asks for.
+// nodeFor returns the first usable node with the labels that a pod asks for.
 func nodeFor(pod *corev1.Pod, nodes []corev1.Node) string {
 	wanted := labels.SelectorFromSet(pod.Spec.NodeSelector)
 	for i := range nodes {

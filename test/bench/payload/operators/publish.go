@@ -17,7 +17,7 @@ import (
 	"slipway/test/bench/payload/plan"
 )
 
-// Routes are what the router serves.
+// Routes is the kind that the router serves.
 var Routes = schema.GroupVersionResource{Group: "route.openshift.io", Version: "v1", Resource: "routes"}
 
 const consoleSpace = "openshift-console"
@@ -68,7 +68,7 @@ func (o *Operators) namespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// Hosts are the names that routes have.
+// Hosts lists the names that routes have.
 func Hosts(ctx context.Context, objects dynamic.Interface) ([]string, error) {
 	list, err := objects.Resource(Routes).List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -83,8 +83,8 @@ func (o *Operators) status(what schema.GroupVersionResource, s Operator, found *
 	}
 }
 
-// Conditions are those of a state; before are the ones there were, whose times last as
-// long as their status does. bad is the name of the condition that means failure.
+// Conditions makes the conditions of a state; before are the former ones, whose times last as long as their status does. bad is the name
+// of the condition that means failure.
 func Conditions(before []any, s Operator, bad string, now time.Time) []any {
 	conditions := []any{}
 	add := func(name string, is bool, message string) map[string]any {

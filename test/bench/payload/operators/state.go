@@ -32,7 +32,7 @@ func Evaluate(c *plan.Cluster, f Facts) []Operator {
 	return operators
 }
 
-// ClusterVersion is the state of all of the cluster.
+// ClusterVersion returns the state of all of the cluster.
 func ClusterVersion(c *plan.Cluster, operators []Operator) Operator {
 	done := 0
 	waiting := ""
@@ -57,7 +57,7 @@ func named(name string, o Operator) Operator {
 	return o
 }
 
-// counted is available when enough work, and progressing until all do.
+// counted makes an operator that is available when enough work, and progressing until all do.
 func counted(what string, things map[string]error, enough, all int) Operator {
 	n := working(things)
 	return Operator{
@@ -73,8 +73,8 @@ func answering(what string, err error) Operator {
 	return Operator{Available: true, Message: what + " answers"}
 }
 
-// nodes are available when the masters are ready but for one that may still come, and
-// progressing until all are. Workers join after the installation's own pace.
+// nodes makes an operator that is available when the masters are ready but for one that may still come, and progressing until all are.
+// Workers join after the installation's own pace.
 func nodes(c *plan.Cluster, f Facts) Operator {
 	masters, workers := working(f.Masters), working(f.Workers)
 	return Operator{

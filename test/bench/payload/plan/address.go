@@ -34,8 +34,7 @@ func Interfaces() ([]Local, error) {
 	return all, nil
 }
 
-// NodeAddress is the address that this host has as a node: one in a machine network
-// that does not float.
+// NodeAddress returns the address that this host has as a node: one in a machine network that does not float.
 func (c *Cluster) NodeAddress(local []Local) (Local, error) {
 	for _, network := range c.MachineNetworks {
 		for _, l := range local {

@@ -1,5 +1,5 @@
-// Package plan is what the hosts of a bench cluster know about it: the installer of the
-// bench writes it down, and the programs on the hosts read it.
+// Package plan holds what the hosts of a bench cluster know about it: the installer of the bench writes it
+// down, and the programs on the hosts read it.
 package plan
 
 import (
@@ -84,19 +84,19 @@ func Read(file string) (*Cluster, error) {
 	return &c, nil
 }
 
-// InternalName is where hosts find API, etcd and machine config server.
+// InternalName returns where hosts find API, etcd and machine config server.
 func (c *Cluster) InternalName() string { return "api-int." + c.Domain }
 
-// APINames are all names of the API.
+// APINames lists all names of the API.
 func (c *Cluster) APINames() []string { return []string{"api." + c.Domain, c.InternalName()} }
 
-// Apps is the domain of what the router serves.
+// Apps returns the domain of what the router serves.
 func (c *Cluster) Apps() string { return "apps." + c.Domain }
 
-// API is the address of the API as a URL.
+// API returns the address of the API as a URL.
 func (c *Cluster) API() string { return "https://" + c.InternalName() + ":6443" }
 
-// ServiceAddress is the address of the service "kubernetes": the first of the network.
+// ServiceAddress returns the address of the service "kubernetes": the first of the network.
 func (c *Cluster) ServiceAddress() (netip.Addr, error) {
 	if len(c.ServiceNetworks) == 0 {
 		return netip.Addr{}, fmt.Errorf("require a service network, found none")

@@ -108,7 +108,7 @@ func (h *Host) ControllerManager() (Command, error) {
 	return Command{Argv: append(argv, elect...), Files: map[string][]byte{path: kubeconfig}}, nil
 }
 
-// URL is that of a server on a host.
+// URL returns the URL of a server on a host.
 func URL(host string, port uint16) string {
 	return "https://" + net.JoinHostPort(host, strconv.Itoa(int(port)))
 }

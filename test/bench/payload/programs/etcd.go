@@ -12,8 +12,8 @@ const (
 	EtcdPeerPort   = 2380
 )
 
-// EtcdName is the name of the host's member. That of the bootstrap host has another: it
-// leaves the cluster, and the host comes back with an empty disk.
+// EtcdName returns the name of the host's member. The bootstrap host's member has another: it leaves the cluster, and the host comes back
+// with an empty disk.
 func (h *Host) EtcdName() string {
 	if h.Role == "bootstrap" {
 		return "etcd-bootstrap"
@@ -21,7 +21,7 @@ func (h *Host) EtcdName() string {
 	return h.Name
 }
 
-// EtcdData is the folder of the member's data.
+// EtcdData returns the folder of the member's data.
 func (h *Host) EtcdData() string { return filepath.Join(h.State, "etcd") }
 
 // EtcdCertificate makes what etcd's members and clients on this host show each other.

@@ -32,12 +32,12 @@ type Command struct {
 	Files map[string][]byte // by path, written before
 }
 
-// Endpoint is a URL of a server on this host.
+// Endpoint returns a URL of a server on this host.
 func (h *Host) Endpoint(port uint16) string {
 	return "https://" + netip.AddrPortFrom(h.Address.Addr(), port).String()
 }
 
-// any is the address that stands for all of the node's family.
+// any returns the address that stands for all of the node's family.
 func (h *Host) any() netip.Addr {
 	if h.Address.Addr().Is6() {
 		return netip.IPv6Unspecified()
@@ -57,7 +57,7 @@ func (h *Host) certificate(signer, name string, s pki.Subject) error {
 	return h.Own.Issue(authority, name, s, h.Now())
 }
 
-// names are those under which servers on this host are reached.
+// names lists the names under which servers on this host are reached.
 func (h *Host) names(more ...string) []string {
 	names := []string{"localhost", "127.0.0.1", "::1", h.Name, h.Address.Addr().String(), h.Plan.InternalName()}
 	for _, vip := range h.Plan.APIVIPs {

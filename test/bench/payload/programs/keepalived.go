@@ -46,7 +46,7 @@ func hostPart(a netip.Addr) string {
 // patience is how often, in seconds, something is asked, and how many misses in a row count.
 type patience struct{ every, misses int }
 
-// patience of masters is that of the bench; a bootstrap host gives the address away after more than four misses of its
+// patience of masters is chosen for the bench; a bootstrap host gives the address away after more than four misses of its
 // API (openshift/baremetal-runtimecfg, pkg/monitor/dynkeepalived.go). A real one asks every second; on an emulated
 // processor one question costs half of that, and the API would have nothing left to answer with.
 func (h *Host) patience() patience {

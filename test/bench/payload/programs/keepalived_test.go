@@ -14,7 +14,7 @@ import (
 	"slipway/test/bench/payload/programs"
 )
 
-// cable is an interface of this machine that keepalived could use.
+// cable returns an interface of this machine that keepalived could use.
 func cable(t *testing.T) string {
 	t.Helper()
 	nics, err := net.Interfaces()
@@ -48,7 +48,7 @@ func TestFloatingAddressesStayWithWhatTheyAreFor(t *testing.T) {
 		require.Contains(t, text, want.contains, role)
 		require.NotContains(t, text, want.lacks, role)
 		require.Contains(t, text, want.patience, "the address leaves %s after these misses of the API", role)
-		t.Run("keepalived takes that of a "+role, func(t *testing.T) {
+		t.Run("keepalived takes the config of a "+role, func(t *testing.T) {
 			t.Parallel()
 			program, err := exec.LookPath("keepalived")
 			if err != nil {

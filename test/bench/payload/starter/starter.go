@@ -17,7 +17,7 @@ import (
 	"slipway/test/bench/payload/plan"
 )
 
-// Settings are those of the bench.
+// Settings of the bench.
 type Settings struct {
 	// Archives hold the programs of the hosts.
 	Archives []plan.Archive `json:"archives"`
@@ -32,7 +32,7 @@ type Settings struct {
 // The controller runs in one of them.
 var defaultImages = map[string]string{"ocp-v4.0-art-dev": "/bin/bash"}
 
-// Config is the bootstrap config.
+// Config makes the bootstrap config.
 func Config(c standin.Cluster, s Settings, now time.Time) ([]byte, error) {
 	p, err := planOf(c, s)
 	if err != nil {
@@ -95,7 +95,7 @@ func versionOf(release string) string {
 	return version
 }
 
-// keysOf are the cluster's keys by the names of their files.
+// keysOf maps the names of files to the cluster's keys.
 func keysOf(c standin.Cluster, now time.Time) (map[string][]byte, error) {
 	pairs := map[string]pki.Pair{
 		pki.Root: c.Root, pki.APISigner: c.APISigner, pki.AdminSigner: c.AdminSigner,

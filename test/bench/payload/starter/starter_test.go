@@ -54,7 +54,7 @@ func unpack(t *testing.T, config []byte) (string, map[string]string) {
 	}
 	units := map[string]string{}
 	for _, u := range parsed.Systemd.Units {
-		if u.Contents != nil { // real configs mask units, and add to those of the system
+		if u.Contents != nil { // real configs mask units, and add to the system's
 			units[u.Name] = *u.Contents
 		}
 	}

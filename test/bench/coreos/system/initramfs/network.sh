@@ -3,8 +3,8 @@
 keyfiles=/run/NetworkManager/system-connections
 firstboot=/etc/coreos-firstboot-network
 
-# take_firstboot_network is coreos-copy-firstboot-network.service: keyfiles that an image
-# brings are those of the initramfs.
+# take_firstboot_network does as coreos-copy-firstboot-network.service: the initramfs uses
+# the keyfiles of the image.
 take_firstboot_network() {
   [ -n "$(ls -A "$firstboot" 2>/dev/null)" ] || return 0
   mkdir -p "$keyfiles"
@@ -22,8 +22,8 @@ take_image_network() {
 }
 
 # run_units starts what an image brings for systemd in an initramfs: services that are wanted
-# there and come before NetworkManager. It stands where those of CoreOS and dracut are done
-# that write connections (coreos-copy-firstboot-network, dracut-cmdline).
+# there and come before NetworkManager. It runs after the services of CoreOS and dracut that
+# write connections (coreos-copy-firstboot-network, dracut-cmdline).
 run_units() {
   for link in /etc/systemd/system/initrd.target.wants/*.service; do
     unit=$(readlink -f "$link") && [ -e "$unit" ] || continue
@@ -63,9 +63,9 @@ start_network() {
   say "network: $(ip -o address show scope global | awk '{ print $2, $4 }' | tr '\n' ' ')"
 }
 
-# keep_network is what coreos-teardown-initramfs.service does first: keyfiles in /run that
-# are more than the default become those of a system that has none of its own. What
-# NetworkManager makes up for itself, as for the loopback interface, is no keyfile of anybody.
+# keep_network does as coreos-teardown-initramfs.service at first: keyfiles in /run that are
+# more than the default are copied to a system that has no keyfiles. Connections that
+# NetworkManager makes up for itself, as for the loopback interface, are not copied.
 keep_network() {
   real=/sysroot/etc/NetworkManager/system-connections
   [ -z "$(ls -A "$real" 2>/dev/null)" ] || return 0
