@@ -1,5 +1,5 @@
-// Package twin plays recorded requests to the built service and compares its answers with those of the existing
-// service: verdicts about hosts and clusters, install-configs, refusals and catalogues.
+// Package twin plays recorded requests to the built service and compares its answers with the existing
+// service's: verdicts about hosts and clusters, install-configs, refusals and catalogues.
 //
 // The files of testdata are answers of openshift/assisted-service, commit 063b257950f7, to generated requests. They
 // contain facts only: codes, statuses, roles, disks, validations, parsed install-configs; no ids, times and texts.
