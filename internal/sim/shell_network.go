@@ -58,7 +58,7 @@ func (s shell) answers(to netip.Addr, count, size int) int {
 	return count - count*stations[0].Loss/100
 }
 
-// chronyc knows one server that is in step and those that were added.
+// chronyc knows one server that is in step and the servers that were added.
 func (s shell) chronyc(ctx context.Context, c hostexec.Cmd, out *reply) int {
 	if slices.Contains(c.Args, "add") {
 		out.printf("200 OK\n")

@@ -51,7 +51,7 @@ type State struct {
 	ProgressAgain bool      `json:"progress_again,omitempty"`
 	// NodeReady is set when the machine was a ready node in this boot.
 	NodeReady bool `json:"node_ready"`
-	// Images are those already on this boot's container storage.
+	// Images that are already in this boot's container storage.
 	Images []string `json:"images,omitempty"`
 	// Containers are the names that containers of this boot took, running or not.
 	Containers []string `json:"containers,omitempty"`

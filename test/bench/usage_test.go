@@ -37,8 +37,8 @@ func (s *service) usage() usage {
 	return u
 }
 
-// cpuTime reads the processor time of all threads of a process, those that have ended
-// included: clock_getcpuclockid(3). A process that has ended has none.
+// cpuTime reads the processor time of all threads of a process, also ended ones: clock_getcpuclockid(3). A process that has ended has
+// none.
 func cpuTime(pid int) time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|2), &t); err != nil {

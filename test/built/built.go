@@ -50,8 +50,8 @@ var given struct {
 	ports map[int]bool
 }
 
-// FreePorts returns the first of n consecutive ports of 127.0.0.1 that are free. They are below those that Linux
-// takes for connections, so that none is taken before its server listens, and given to one caller only.
+// FreePorts returns the first of n consecutive ports of 127.0.0.1 that are free. They are below the ports that Linux takes for
+// connections, so that none is taken before its server listens, and given to one caller only.
 func FreePorts(t *testing.T, n int) int {
 	t.Helper()
 	const first, end, attempts = 20000, 32000, 1000

@@ -60,7 +60,7 @@ func TestEverythingIsPressedEverywhere(t *testing.T) {
 	f.nothingLost(t, false)
 }
 
-// button is one of those at the page of a run that is under way.
+// button is a button on the page of a run that is under way.
 type button struct {
 	name  string
 	press func(context.Context, client.Client, *commonpb.WorkflowExecution, []int64) error

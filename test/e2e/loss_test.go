@@ -194,7 +194,7 @@ func isInstalledOrAsks(t *testing.T, f *fleet) string {
 	return fmt.Sprintf("installed after the retry of %d hosts", len(retried))
 }
 
-// isNamed has nothing left to install: the cluster is unknown to whoever asks, and its workflows end.
+// isNamed has nothing left to install: the API does not know the cluster, and its workflows end.
 func isNamed(t *testing.T, f *fleet) string {
 	t.Helper()
 	f.found(t, "ClusterName = 'e2e' AND WorkflowType = 'ClusterInstall' AND ExecutionStatus != 'Running'", f.clusterWorkflow())

@@ -252,8 +252,7 @@ func (f *fleet) agents(t *testing.T, s *secrets) map[string]model.Secret {
 	return map[string]model.Secret{"a host": model.Secret(token)}
 }
 
-// sendLogs sends what a host gathers for its logs; a later archive of the host replaces it, and what it leaves on the way is looked
-// through too.
+// sendLogs sends a host's archive of logs; a later archive of the host replaces it, and the traces of both are looked through too.
 func (f *fleet) sendLogs(t *testing.T, s *secrets, token model.Secret) {
 	t.Helper()
 	host := f.host(t, "master-1")

@@ -106,8 +106,7 @@ func atTheGate(t *testing.T) (*fleet, *browser) {
 	return f, b
 }
 
-// written holds the disks written against the commands: never one without a command, and at most those that are
-// expected of a host, or one.
+// written compares the disks written with the commands: never one without a command, and at most as many as expected of a host, or one.
 func (f *fleet) written(t *testing.T, more map[string]int) {
 	t.Helper()
 	for name, a := range f.accounts(t) {

@@ -30,7 +30,7 @@ var allowed = []string{
 	"CC-BY-SA-4.0", // of the documentation of modules, beside another one for their code
 }
 
-// silent are modules that hold no licence: what their repositories say has to be looked up by whoever passes programs on.
+// silent are modules that hold no licence: who passes programs on has to look up the licence in their repositories.
 var silent = map[string]string{
 	"github.com/cactus/go-statsd-client/statsd":    "a folder of a repository whose LICENSE is outside the module; of Temporal's server",
 	"github.com/nexus-rpc/nexus-proto-annotations": "the module has no LICENSE; of Temporal's server",
@@ -39,7 +39,7 @@ var silent = map[string]string{
 // errNone: a module has no licence that is known.
 var errNone = errors.New("require a file with a known licence, found none")
 
-// files are where modules have their licences and what these ask to be passed on.
+// files hold licences of modules and the texts that these require to be passed on.
 var files = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|copyright|patents|unlicense)([-._].*)?$`)
 
 func main() {

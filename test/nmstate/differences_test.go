@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// differences are those between nmstate's keyfiles and ours that are meant. Each settles
-// its own in both and reports whether there was any.
+// differences lists the intended differences between nmstate's keyfiles and ours. Each settle removes its difference from both and
+// reports whether there was any.
 var differences = []struct {
 	name, reason string
 	settle       func(theirs, ours files) bool
@@ -124,7 +124,7 @@ func settleOrder(theirs, ours files) bool {
 	return found
 }
 
-// sorted numbers routes and rules in the order of what they say.
+// sorted numbers routes and rules in the order of their content.
 func sorted(section map[string]string) {
 	series := map[string][][2]string{}
 	for key, value := range section {

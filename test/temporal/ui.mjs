@@ -75,7 +75,7 @@ const actions = {
     await page.locator('main table tbody a').first().waitFor();
     return page.locator('main table tbody').innerText();
   },
-  // columns are those of the list that is open, after the one that selects.
+  // columns returns the columns of the open list, after the column that selects.
   async columns() {
     const names = await page.locator('main table thead th').allInnerTexts();
     return names.map((name) => name.trim()).filter((name) => name && !name.startsWith('Select all')).join(', ');
@@ -103,7 +103,7 @@ const actions = {
     await page.getByRole('button', { name: 'Run Query' }).click();
     return shown(/"State":/);
   },
-  // details are what the workflow that is open says of itself; each is drawn in a frame of its own.
+  // details returns the open workflow's description of itself; each part is drawn in a frame of its own.
   async details({ text }) {
     await page.locator('main').getByText('User Metadata', { exact: true }).first().click();
     const frames = page.locator('main iframe');

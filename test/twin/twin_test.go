@@ -102,7 +102,7 @@ func explanation(o outcome, d difference) string {
 	return ""
 }
 
-// playFile plays the cases of a file, several at once, and returns how many are recorded and what came of those played.
+// playFile plays the cases of a file, several at once, and returns how many are recorded and the outcomes of the played ones.
 func playFile(t *testing.T, s service, file string) (int, []outcome) {
 	t.Helper()
 	plays := cases(t, s, file)

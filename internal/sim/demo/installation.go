@@ -44,8 +44,8 @@ const (
 	lookEvery = 300 * time.Millisecond
 	// patience is how long discovery may stand still before what is missing is shown.
 	patience = 30 * time.Second
-	// idleLooks are those after which a cluster that is not being installed has left its
-	// preparation, rather than not begun it yet.
+	// idleLooks is the number of looks after which a cluster that is not being installed has left its preparation, rather than not begun it
+	// yet.
 	idleLooks = 10
 	// callLimit is how long a call is tried again while the service does not answer.
 	callLimit = 5 * time.Minute

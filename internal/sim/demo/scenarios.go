@@ -223,7 +223,7 @@ func (p *planner) controlPlane(count int) {
 	p.add("master", hardware.Master, count, 20)
 }
 
-// on puts the cluster on a platform, and the machines into what they are there.
+// on puts the cluster on a platform, and marks its machines as the platform's.
 func (p *planner) on(platform, vendor, product string) {
 	for n := range p.hosts {
 		switch spec := &p.hosts[n].spec; platform {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// pools are those the machine config server knows.
+// pools lists the pools that the machine config server knows.
 var pools = []string{"master", "worker"}
 
 // serveNodeConfig plays the machine config server: it serves the configuration of the nodes of a pool in Ignition 3.2.0, for machines

@@ -10,12 +10,12 @@ import (
 type reach struct {
 	mu   sync.Mutex
 	away bool
-	// watches ends those that are being answered.
+	// watches maps each open watch to the function that ends it.
 	watches map[*http.Request]context.CancelFunc
 }
 
-// SetAway lets the server answer no client, or all again. While it is away watches end and requests are dropped without an
-// answer, as those to an address where no server is.
+// SetAway lets the server answer no client, or all again. While it is away watches end and requests are dropped without an answer, as at
+// an address without a server.
 func (s *Server) SetAway(away bool) {
 	s.reach.mu.Lock()
 	defer s.reach.mu.Unlock()

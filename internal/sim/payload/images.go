@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// distribution is where the images of a real release are, and what they are.
+// distribution names the images of a real release and their repositories.
 type distribution struct {
 	releases, components string // repositories
 	// system is the component with the operating system of nodes.

@@ -36,7 +36,7 @@ func (s *Site) Attach(stations ...Station) error {
 	return nil
 }
 
-// Detach silences stations; those that do not answer already are no error.
+// Detach silences stations; a station that is silent already is no error.
 func (s *Site) Detach(stations ...Station) error {
 	for _, st := range stations {
 		err := os.Remove(filepath.Join(s.dir, addressFolder, st.Address.Addr().String(), st.MAC))

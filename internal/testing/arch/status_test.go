@@ -17,7 +17,7 @@ import (
 // lifecycle decides it, and the store reads rows of the database.
 var changesStatuses = []string{"internal/cluster/lifecycle", "internal/platform/store", "internal/testing/fixtures"}
 
-// statusFields are those that only a transition changes.
+// statusFields lists the fields that only a transition changes.
 var statusFields = []string{"Status", "StatusInfo"}
 
 // TestOnlyLifecycleChangesStatuses holds every status of a host or cluster to the tables

@@ -1,6 +1,5 @@
-// Package docpage keeps the pages of docs/reference/ that are printed from tables of the
-// code as those tables are, and reads the tables of those written by hand, so that tests
-// compare them with the code. Only tests import it.
+// Package docpage keeps the pages of docs/reference/ that are printed from tables of the code up to date, and reads the tables of
+// hand-written pages, so that tests compare them with the code. Only tests import it.
 package docpage
 
 import (
@@ -81,7 +80,7 @@ func root(t *testing.T) string {
 	}
 }
 
-// Title begins a page: what it is about, and the package whose tables it is printed from.
+// Title begins a page: its subject, and the package whose tables it is printed from.
 func Title(title, source string) string {
 	return "# " + title + "\n<!-- Printed from the tables of " + source + " by make generate: edit those. -->\n\n"
 }

@@ -36,7 +36,7 @@ type Recorder struct {
 	mu  sync.Mutex
 }
 
-// NewRecorder returns a recorder for the folder of a release below root; versions are those that are released already.
+// NewRecorder returns a recorder for the folder of a release below root; versions lists the released ones.
 func NewRecorder(root, release string, versions []string) (*Recorder, error) {
 	if !filepath.IsLocal(release) || strings.ContainsAny(release, `/\`) || release == "." {
 		return nil, fmt.Errorf("record histories: require a version such as 0.2.0, found %q", release)

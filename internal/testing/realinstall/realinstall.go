@@ -39,7 +39,7 @@ type Run struct {
 	Command  string   // such as "create manifests"
 	Exit     int      // 0, or 3 where the install-config is refused
 	Messages []string // lines of its log: level=error msg=...
-	Files    []string // those that existed after it
+	Files    []string // the files that existed after it
 }
 
 var read = sync.OnceValues(func() ([]Case, error) {

@@ -101,7 +101,7 @@ func (r release) offers(t *testing.T) string {
 	}})
 }
 
-// pullSecret opens the registry of the release, and none of those that a bench has no route to.
+// pullSecret opens the registry of the release; its entries for registries that a bench has no route to open nothing.
 func (r release) pullSecret(t *testing.T) string {
 	t.Helper()
 	auths := map[string]any{}

@@ -81,7 +81,7 @@ func kubeArchive(t *testing.T) string {
 	return archive
 }
 
-// writePKI leaves an authority, what it signed, and the kubeconfigs of the cluster.
+// writePKI writes an authority, the certificates it signed, and the kubeconfigs of the cluster.
 func writePKI(t *testing.T, dir string) {
 	t.Helper()
 	require.NoError(t, os.Mkdir(dir, 0o700))

@@ -10,6 +10,6 @@
 //
 // Every validation of networks is seen to fail and to recover, but for three:
 // container-images-available is asked only while an installation is prepared, which the
-// bench of virtual machines does; release-domain-name-resolved-correctly is never judged;
-// and what network-type-valid is about the API refuses for this version of OpenShift.
+// bench of virtual machines does; release-domain-name-resolved-correctly is never evaluated; and the API
+// refuses the network types that fail network-type-valid for this version of OpenShift.
 package netns

@@ -18,8 +18,8 @@ import (
 // api is where the definitions of OpenShift's own kinds come from.
 const api = "github.com/openshift/api@v0.0.0-20260107103503-6d35063ca179"
 
-// definitions are those that the in-cluster controller and the service read or that the
-// manifests of an installer name; other kinds get a definition that takes everything.
+// definitions of the kinds that the in-cluster controller and the service read or that the manifests of an installer name; other kinds
+// get a definition that takes everything.
 var definitions = []string{
 	"config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml",
 	"config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusterversions-Default.crd.yaml",

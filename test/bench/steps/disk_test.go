@@ -41,7 +41,7 @@ func TestDiskSpeedIsMeasuredOnADevice(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, "speed", "losetup")
 	device := h.disk(t)
-	// A name as those in /dev/disk/by-path are.
+	// A name as in /dev/disk/by-path.
 	path := filepath.Join(h.dir, "pci-0000:00:05.0")
 	require.NoError(t, os.Symlink(device, path))
 	h.start(t)

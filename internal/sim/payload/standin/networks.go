@@ -107,7 +107,7 @@ func overlaps(machine, service, cluster ranges) field.ErrorList {
 	return faults
 }
 
-// pluginOverlaps wants the networks apart from those that OVN-Kubernetes uses inside a node.
+// pluginOverlaps refuses networks that overlap with the networks of OVN-Kubernetes inside a node.
 func (r *run) pluginOverlaps(c *config, all ...ranges) field.ErrorList {
 	if kind := c.Networking.NetworkType; kind != "" && kind != "OVNKubernetes" {
 		return nil

@@ -33,7 +33,7 @@ type external struct {
 	CloudControllerManager string `json:"cloudControllerManager"`
 }
 
-// virtualAddresses are those that the nodes of a platform move themselves.
+// virtualAddresses are moved by the nodes of a platform themselves.
 type virtualAddresses struct {
 	APIVIP       string         `json:"apiVIP"`
 	IngressVIP   string         `json:"ingressVIP"`

@@ -153,7 +153,7 @@ func (v *vSphere) check(at *field.Path) field.ErrorList {
 	}
 	switch {
 	case len(v.VCenters) == 0 && len(v.FailureDomains) == 0:
-		// The real program makes one of each from the fields of former versions, and misses what they lack.
+		// The real program makes one of each from the fields of former versions, and reports the members that these lack.
 		one, domain := at.Child("vcenters").Index(0), at.Child("failureDomains")
 		topology := domain.Child("topology")
 		return field.ErrorList{

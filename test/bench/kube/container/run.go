@@ -22,7 +22,7 @@ func Run(dir string, now func() time.Time) error {
 		return fmt.Errorf("require to be process 1 of a namespace, found %d", pid)
 	}
 	signals := make(chan os.Signal, 8)
-	// First of all: the first process of a namespace is spared what it does not handle.
+	// First of all: the kernel sends the first process of a namespace no signal that it does not handle.
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, reopen)
 	syscall.CloseOnExec(lockDescriptor)
 	code, err := run(dir, signals, now)

@@ -76,7 +76,7 @@ func (s *Server) PodSandboxStatus(_ context.Context, r *runtime.PodSandboxStatus
 		Id: one.ID, Metadata: one.Config.GetMetadata(), State: s.sandboxState(one), CreatedAt: one.Created,
 		Network: &runtime.PodSandboxNetworkStatus{Ip: hostAddress()},
 		Linux: &runtime.LinuxPodSandboxStatus{Namespaces: &runtime.Namespace{
-			// The kubelet makes a new pod where these are not those it asked for.
+			// The kubelet makes a new pod where these differ from its request.
 			Options: cmp.Or(
 				one.Config.GetLinux().GetSecurityContext().GetNamespaceOptions(),
 				&runtime.NamespaceOption{Network: node, Pid: node, Ipc: node},

@@ -40,7 +40,7 @@ type host struct {
 	logs   string
 }
 
-// programs are those that images of the tests have.
+// programs of the tests' images.
 var programs = map[string]string{"shell": "/bin/sh", "registry.example:5000/one/tool:1": "/bin/echo", "missing": "/nonexistent/program"}
 
 // needsRoot skips what makes namespaces.

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Approver lets masters in before there is anybody else to do so.
+// Approver approves the certificates of masters before another approver runs.
 type Approver struct {
 	Client kubernetes.Interface
 	// Names are the nodes to let in. Empty: the first Limit that ask, where a platform
@@ -25,8 +25,8 @@ type Approver struct {
 	Log   *slog.Logger
 }
 
-// Approve approves the requests there are for client certificates of those nodes.
-// Certificates of servers are left to the installation's own controller.
+// Approve approves the present requests for client certificates of these nodes. Certificates of servers are
+// left to the installation's own controller.
 func (a *Approver) Approve(ctx context.Context) error {
 	requests := a.Client.CertificatesV1().CertificateSigningRequests()
 	list, err := requests.List(ctx, metav1.ListOptions{})

@@ -64,8 +64,8 @@ const needless = "LimitRanger,DefaultStorageClass,PersistentVolumeClaimResize,De
 	"ValidatingAdmissionWebhook,ResourceQuota,StorageObjectInUseProtection,RuntimeClass,ClusterTrustBundleAttest,DefaultIngressClass," +
 	"PodSecurity,PodTopologyLabels,MutatingAdmissionPolicy,ValidatingAdmissionPolicy"
 
-// controllers are those without which objects of an installation stay as they are. The
-// collector of garbage watches every kind there is: too dear.
+// controllers that objects of an installation need. The collector of garbage watches every kind there is: too
+// dear.
 const controllers = "certificatesigningrequest-signing-controller,serviceaccount-controller,serviceaccount-token-controller," +
 	"root-ca-certificate-publisher-controller,job-controller,node-lifecycle-controller,namespace-controller," +
 	"ttl-after-finished-controller,clusterrole-aggregation-controller"

@@ -18,8 +18,8 @@ type Host struct {
 	Name      string
 	Address   netip.Prefix // as a node
 	Interface string       // that has the address
-	// Programs, Keys, Own and State are the folders of the programs, of the cluster's keys,
-	// of those made on this host, and of what it keeps.
+	// Programs, Keys, Own and State are the folders of the programs, of the cluster's keys, of the keys made on this host, and of the data
+	// that it keeps.
 	Programs  string
 	Keys, Own pki.Keys
 	State     string

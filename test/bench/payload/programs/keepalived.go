@@ -16,7 +16,7 @@ const (
 	masterPriority    = 40
 )
 
-// Keepalived moves the floating addresses. An address stays where what it is for answers.
+// Keepalived moves the floating addresses. An address stays where its server answers.
 func (h *Host) Keepalived() Command {
 	var b strings.Builder
 	b.WriteString("global_defs {\n    enable_script_security\n    script_user root\n    max_auto_priority -1\n}\n")
