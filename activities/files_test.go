@@ -132,13 +132,13 @@ func (p *preparation) file(name string) []byte {
 	return data
 }
 
-// inBootstrap is a file of the bootstrap host.
+// inBootstrap returns a file of the bootstrap host.
 func (p *preparation) inBootstrap(path string) string {
 	p.t.Helper()
 	return p.inFile("bootstrap.ign", path)
 }
 
-// inFile is a file in an Ignition config.
+// inFile returns a file in an Ignition config.
 func (p *preparation) inFile(name, path string) string {
 	p.t.Helper()
 	d, err := document.Parse(p.file(name))

@@ -45,8 +45,8 @@ const (
 	ofDone   = 7
 )
 
-// sequential is what one host and its installation are after reports and activities that come one at a time. Only what
-// users and workflows rely on is in it.
+// sequential is the state of one host and its installation after reports and activities that come one at a time. Only what users and
+// workflows rely on is in it.
 type sequential struct {
 	status  string
 	stage   int // among passes; -1 is none
@@ -196,7 +196,7 @@ func (x *interleaved) pair(t *testing.T, s uint64) {
 		s, strings.Join(x.story, "\n"), strings.Join(expected, "\nor       "), found, answers)
 }
 
-// answer is how people and workflows are answered: accepted, refused, or the error itself, which no model expects.
+// answer returns how people and workflows are answered: accepted, refused, or the error itself, which no model expects.
 func answer(err error) string {
 	switch {
 	case err == nil:
@@ -260,7 +260,7 @@ func (x *interleaved) event() event {
 	return x.isReset()
 }
 
-// reports is a report of the next stage as a rule, and of any one sometimes.
+// reports returns a report of the next stage as a rule, and of any stage sometimes.
 func (x *interleaved) reports() event {
 	at := min(x.model.stage+1+x.IntN(2), ofDone)
 	if x.IntN(6) == 0 {
@@ -305,7 +305,7 @@ func (x *interleaved) reportsFailure() event {
 	}
 }
 
-// waitsFor is the activity in which a workflow waits for a stage; holdWaits sees whether it ends.
+// waitsFor returns the activity in which a workflow waits for a stage; holdWaits sees whether it ends.
 func (x *interleaved) waitsFor(at int) event {
 	return event{
 		name:  "wait for " + string(passes[at]),
@@ -334,7 +334,7 @@ func (x *interleaved) waitsFor(at int) event {
 	}
 }
 
-// beginsAttempt is what a workflow does first, and again after a failure.
+// beginsAttempt returns what a workflow does first, and again after a failure.
 func (x *interleaved) beginsAttempt() event {
 	next := x.model.attempt + 1
 	mayBegin := func(m *sequential) bool { return m.attempt == 0 || m.is("error", "known", "discovering") }
@@ -362,7 +362,7 @@ func (x *interleaved) beginsAttempt() event {
 	}
 }
 
-// fails is a workflow that gives an attempt up because a step failed.
+// fails returns the event of a workflow that gives an attempt up because a step failed.
 func (x *interleaved) fails() event {
 	return event{
 		name: "fail the host",
@@ -381,7 +381,7 @@ func (x *interleaved) fails() event {
 	}
 }
 
-// retries is the retry of a host that has left the live image.
+// retries returns the retry of a host that has left the live image.
 func (x *interleaved) retries() event {
 	return event{
 		name: "retry with a reboot",
@@ -439,7 +439,7 @@ func (x *interleaved) isCancelled() event {
 	}
 }
 
-// isReset is the first half of a reset, after which no report counts.
+// isReset returns the first half of a reset, after which no report counts.
 func (x *interleaved) isReset() event {
 	return event{
 		name: "reset",

@@ -87,7 +87,7 @@ type act struct {
 	do   func(context.Context) error
 }
 
-// prepareData ignores every rule: the state of an installation is what is tried.
+// prepareData ignores every rule: the test tries the state of an installation.
 func (w *randomInstallation) prepareData() {
 	_, err := w.Tables.UpdateCluster(w.t.Context(), w.cluster.ID, func(c *model.Cluster, _ *store.Tx) error {
 		c.IgnoredHostValidations, c.IgnoredClusterValidations = []string{"all"}, []string{"all"}
@@ -152,7 +152,7 @@ func (w *randomInstallation) conclude(ctx context.Context, attempt int, problem 
 	return err
 }
 
-// next is the next attempt of a host.
+// next returns the next attempt of a host.
 func (w *randomInstallation) next(h *model.Host, fromStart bool) activities.AttemptRequest {
 	ref := activities.HostRef{ClusterID: w.cluster.ID, InfraEnvID: h.InfraEnvID, HostID: h.ID}
 	return activities.AttemptRequest{HostRef: ref, Attempt: h.Attempt + 1, FromStart: fromStart}

@@ -32,7 +32,7 @@ func (x *scene) status(t *testing.T, status model.HostStatus) {
 	require.NoError(t, err)
 }
 
-// theWait is the one row there is.
+// theWait returns the only row.
 func (x *scene) theWait(t *testing.T) model.PendingActivity {
 	t.Helper()
 	rows := x.commanded(t)
@@ -116,7 +116,7 @@ func TestWaitForAClusterThatNeedsItsUserEndsWithItsStatus(t *testing.T) {
 	require.ErrorIs(t, wait(clusters, clusters.AwaitUserNeeded, request), activity.ErrResultPending)
 	x.status(t, "installing-pending-user-action")
 	status("finalizing")
-	require.Equal(t, model.ActivityPending, x.theWait(t).State, "the status of a host is not that of its cluster")
+	require.Equal(t, model.ActivityPending, x.theWait(t).State, "the status of a host is not its cluster's")
 	status("installing-pending-user-action")
 	require.Equal(t, model.ActivityReported, x.theWait(t).State)
 }

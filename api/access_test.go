@@ -21,7 +21,7 @@ import (
 	"slipway/internal/testing/unraced"
 )
 
-// newPerHost is a service whose hosts and controllers have tokens of their own.
+// newPerHost starts a service whose hosts and controllers have tokens of their own.
 func newPerHost(t *testing.T) *local {
 	t.Helper()
 	l := newLocal(t, auth.ModeLocal)
@@ -41,7 +41,7 @@ func newPerHost(t *testing.T) *local {
 	return l
 }
 
-// hostToken is that of a host as it is now.
+// hostToken makes the token of a host as it is now.
 func (l *local) hostToken(infraEnvID, hostID uuid.UUID) string {
 	l.t.Helper()
 	h, err := l.store.Host(l.t.Context(), infraEnvID, hostID)
@@ -51,7 +51,7 @@ func (l *local) hostToken(infraEnvID, hostID uuid.UUID) string {
 	return token.Reveal()
 }
 
-// imageToken is what the discovery image of an InfraEnv has for agents.
+// imageToken makes the token that the discovery image of an InfraEnv has for agents.
 func (l *local) imageToken(infraEnvID uuid.UUID) string {
 	l.t.Helper()
 	token, err := l.tokens.AgentToken(must(l.store.InfraEnv(l.t.Context(), infraEnvID)))
@@ -68,7 +68,7 @@ func (l *local) controllerToken(clusterID uuid.UUID) string {
 	return token.Reveal()
 }
 
-// roles are those of mode local, written out by hand, with the header of each.
+// roles are the roles of mode local, written out by hand, with the header of each.
 var roles = map[auth.Role]string{
 	"admin": "Authorization", "user": "Authorization", "viewer": "Authorization",
 	"agent": "X-Secret-Key", "registrar": "X-Secret-Key", "controller": "X-Secret-Key",
@@ -85,7 +85,7 @@ var unboundExercises = map[string]call{
 
 var inPath = regexp.MustCompile(`/(clusters|infra-envs?|hosts)/([0-9a-f-]{36})`)
 
-// objectsOf are the ids in a path.
+// objectsOf returns the ids in a path.
 func objectsOf(path string) (o admission.Object) {
 	for _, m := range inPath.FindAllStringSubmatch(path, -1) {
 		id := uuid.MustParse(m[2])
@@ -101,7 +101,7 @@ func objectsOf(path string) (o admission.Object) {
 	return o
 }
 
-// boundHost is a host of a cluster in any status.
+// boundHost makes a host of a cluster in any status.
 func (l *local) boundHost(cluster uuid.UUID) (infraEnvID, hostID uuid.UUID) {
 	env := l.infraEnv(uuid.Nil)
 	h := l.host(env.ID)
@@ -114,7 +114,7 @@ func (l *local) boundHost(cluster uuid.UUID) (infraEnvID, hostID uuid.UUID) {
 	return env.ID, h.ID
 }
 
-// ownToken is a credential of a role for the very objects that a request is about.
+// ownToken makes a credential of a role for the very objects that a request is about.
 func (l *local) ownToken(w *fixture, role auth.Role, o admission.Object) string {
 	switch role {
 	case auth.RoleAdmin, auth.RoleViewer:
@@ -257,7 +257,7 @@ func TestTokensOfHostsOpenTheirHostOnly(t *testing.T) {
 		require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden},
 			l.closed.send(http.MethodGet, path, nil, image...).status, path)
 	}
-	// That of the v2 API is none where hosts have tokens of their own.
+	// A token of the v2 API is invalid where hosts have tokens of their own.
 	old := []string{"X-Secret-Key", l.token(auth.Grant{InfraEnvID: pool.ID})}
 	require.Equal(t, http.StatusUnauthorized, l.closed.send(http.MethodPost, envPath(pool.ID)+"/hosts", other, old...).status)
 	require.Equal(t, http.StatusUnauthorized, l.closed.send(http.MethodGet, clusterPath(b), nil, old...).status)

@@ -52,7 +52,7 @@ func newLocal(t *testing.T, mode auth.Mode) *local {
 	return l
 }
 
-// keyPair is a key and its public half in PEM.
+// keyPair encodes a key and its public half in PEM.
 func keyPair(t *testing.T, key *ecdsa.PrivateKey) (private, public string) {
 	t.Helper()
 	der, err := x509.MarshalECPrivateKey(key)
@@ -77,7 +77,7 @@ func (l *local) token(g auth.Grant) string {
 	return token.Reveal()
 }
 
-// userToken is a token of a user that the service knows; it is good for an hour.
+// userToken makes a token of a user that the service knows; it is good for an hour.
 func (l *local) userToken(t model.UserToken) string {
 	l.t.Helper()
 	t.ID, t.CreatedBy, t.CreatedAt, t.ExpiresAt = uuid.New(), "test", time.Now(), time.Now().Add(time.Hour)

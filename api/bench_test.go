@@ -79,8 +79,8 @@ func serverInventory() *wire.Inventory {
 	return inventory
 }
 
-// BenchmarkDeregisterHosts removes hosts of a cluster of 10 and of one of 1000; the
-// ratio of their costs is what a large cluster adds.
+// BenchmarkDeregisterHosts removes hosts of a cluster of 10 and of one of 1000; the ratio of their costs shows what a large cluster
+// adds.
 func BenchmarkDeregisterHosts(b *testing.B) {
 	benchmarkFlat(b, func(s *service, infraEnvID uuid.UUID, ids []uuid.UUID) {
 		for _, id := range ids {
@@ -89,7 +89,7 @@ func BenchmarkDeregisterHosts(b *testing.B) {
 	}, true)
 }
 
-// BenchmarkRegisterHosts is the same for hosts that join.
+// BenchmarkRegisterHosts does the same for hosts that join.
 func BenchmarkRegisterHosts(b *testing.B) {
 	benchmarkFlat(b, func(s *service, infraEnvID uuid.UUID, ids []uuid.UUID) {
 		for _, id := range ids {

@@ -12,8 +12,7 @@ import (
 	"slipway/internal/model"
 )
 
-// The requests of the console are those of docs/reference/wire.md, "Web console", in its
-// order and with its spelling of addresses.
+// The requests of the console follow docs/reference/wire.md, "Web console", in its order and with its spelling of addresses.
 
 func TestConsoleOpensItsListAndTheFormOfANewCluster(t *testing.T) {
 	t.Parallel()
@@ -47,7 +46,7 @@ func TestConsoleOpensItsListAndTheFormOfANewCluster(t *testing.T) {
 	}
 }
 
-// draft is a cluster as the console makes one on its first page.
+// draft makes a cluster as the console does on its first page.
 func (s *service) draft() (cluster, infraEnv uuid.UUID) {
 	s.t.Helper()
 	made := s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/", map[string]any{

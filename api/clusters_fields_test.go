@@ -16,7 +16,7 @@ import (
 
 const tangServers = `[{"url":"http://tang.example.com:7500","thumbprint":"PLjNyRdGw03zlRoGjQYMahSZGu9"}]`
 
-// certificate is one in PEM.
+// certificate makes a certificate in PEM.
 func certificate(t testing.TB) []byte {
 	t.Helper()
 	server := httptest.NewTLSServer(http.NotFoundHandler())
@@ -144,7 +144,7 @@ func TestFieldsTakeTheirValueBack(t *testing.T) {
 	require.Empty(t, s.readCluster(c.ID).NtpSources)
 }
 
-// older is a service that offers versions with OpenShiftSDN.
+// older sets up a service with versions with OpenShiftSDN.
 func older(o *api.Options) {
 	list, err := openshift.ParseReleases([]byte(`[
 		{"version":"4.14.50","cpu_architectures":["x86_64"],"support_level":"maintenance","default":true,"url":"quay.io/ocp/release:4.14.50-x86_64"}]`))
@@ -177,5 +177,5 @@ func TestVirtualAddressesCanBeLeasedInOlderVersions(t *testing.T) {
 		`{"vip_dhcp_allocation":false,"network_type":"OVNKubernetes","api_vips":[{"ip":"192.0.2.1"}],"ingress_vips":[{"ip":"192.0.2.2"}]}`)
 	require.False(t, s.readCluster(c.ID).VipDhcpAllocation)
 	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), `{"vip_dhcp_allocation":true,"network_type":"OpenShiftSDN"}`)
-	require.Empty(t, s.readCluster(c.ID).APIVips, "those of the user mean nothing any more")
+	require.Empty(t, s.readCluster(c.ID).APIVips, "the user's addresses mean nothing any more")
 }

@@ -75,8 +75,7 @@ func readNode(t *testing.T, file string) node {
 	return out
 }
 
-// shape is what clients rely on of a schema: its type, or the schema it refers to, and
-// its closed set of values.
+// shape returns what clients rely on of a schema: its type, or the schema it refers to, and its closed set of values.
 func shape(n node) string {
 	if all := n.list("allOf"); len(all) == 1 && n.text("$ref") == "" {
 		n = all[0] // a reference beside marks of the code generator
@@ -161,7 +160,7 @@ func schemaLines(at string, schema node) []string {
 	return out
 }
 
-// promises are what clients rely on of a document, a line each.
+// promises lists what clients rely on of a document, a line each.
 func promises(document node) (operations int, lines []string) {
 	for path := range document.child("paths") {
 		item := document.child("paths").child(path)

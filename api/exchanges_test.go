@@ -179,7 +179,7 @@ func (c compare) text(where, field, recorded, got string) {
 	assert.Equal(c.t, recorded, got, where)
 }
 
-// unpacked is the JSON object or list in a string.
+// unpacked returns the JSON object or list in a string.
 func unpacked(text string) (any, bool) {
 	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		return nil, false

@@ -16,17 +16,17 @@ import (
 // fixture makes the objects that exercises act on, in the states they need.
 type fixture struct{ *service }
 
-// defined is a cluster that nothing was done with.
+// defined makes a cluster that nothing was done with.
 func (w *fixture) defined() uuid.UUID { return w.cluster(nil).ID }
 
-// at is a cluster in a status that takes an installation to reach.
+// at makes a cluster in a status that takes an installation to reach.
 func (w *fixture) at(status model.ClusterStatus) uuid.UUID {
 	id := w.defined()
 	w.changeCluster(id, func(c *model.Cluster) { c.Status = status })
 	return id
 }
 
-// installed is a cluster with everything an installation leaves behind.
+// installed makes a cluster with everything an installation leaves behind.
 func (w *fixture) installed() uuid.UUID {
 	id := w.at(model.ClusterInstalled)
 	for _, name := range []string{
@@ -43,7 +43,7 @@ func (w *fixture) put(cluster uuid.UUID, name string, content []byte) {
 	require.NoError(w.t, err)
 }
 
-// member is a host of a cluster, with an inventory.
+// member makes a host of a cluster, with an inventory.
 func (w *fixture) member(cluster uuid.UUID, status model.HostStatus) wire.Host {
 	env := w.infraEnv(cluster)
 	h := w.host(env.ID)
@@ -51,7 +51,7 @@ func (w *fixture) member(cluster uuid.UUID, status model.HostStatus) wire.Host {
 	return w.readHost(env.ID, h.ID)
 }
 
-// prepared is a host whose Ignition was made.
+// prepared makes a host whose Ignition was made.
 func (w *fixture) prepared() wire.Host {
 	h := w.member(w.defined(), model.HostInstalling)
 	w.changeHost(h.InfraEnvID, h.ID, func(h *model.Host) { h.Role = model.RoleMaster })
@@ -59,17 +59,17 @@ func (w *fixture) prepared() wire.Host {
 	return h
 }
 
-// pooled is a host without a cluster.
+// pooled makes a host without a cluster.
 func (w *fixture) pooled(status model.HostStatus) wire.Host { return w.member(uuid.Nil, status) }
 
-// boundLater is a host that was bound to a cluster out of a pool.
+// boundLater makes a host that was bound to a cluster out of a pool.
 func (w *fixture) boundLater(status model.HostStatus) wire.Host {
 	h, cluster := w.pooled(model.HostKnownUnbound), w.defined()
 	w.changeHost(h.InfraEnvID, h.ID, func(h *model.Host) { h.ClusterID, h.Status = &cluster, status })
 	return w.readHost(h.InfraEnvID, h.ID)
 }
 
-// joining is a host that joins a cluster which exists already.
+// joining makes a host that joins a cluster which exists already.
 func (w *fixture) joining(status model.HostStatus) wire.Host {
 	var c wire.Cluster
 	w.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
@@ -80,7 +80,7 @@ func (w *fixture) joining(status model.HostStatus) wire.Host {
 	return w.readHost(h.InfraEnvID, h.ID)
 }
 
-// with is a path below a host.
+// with returns a path below a host.
 func with(h wire.Host, rest string) string { return hostPath(h.InfraEnvID, h.ID) + rest }
 
 // manifest adds one to a cluster.
@@ -100,7 +100,7 @@ func refused(how func(*fixture) call) func(*fixture) call {
 	}
 }
 
-// upload is a file in a form, as logs are sent.
+// upload makes a call with a file in a form, as logs are sent.
 func upload(method, path string) call {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)

@@ -31,7 +31,7 @@ type exercise struct {
 	bad, missing, conflict func(*fixture) call
 }
 
-// exercises are of all operations, by their operationId.
+// exercises returns the exercises of all operations, by their operationId.
 func exercises() map[string]exercise {
 	out := map[string]exercise{}
 	for _, part := range []map[string]exercise{
@@ -46,7 +46,7 @@ func exercises() map[string]exercise {
 
 var anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// elsewhere is the same request for objects that do not exist.
+// elsewhere returns the same request for objects that do not exist.
 func (c call) elsewhere() call {
 	path, query, _ := strings.Cut(c.path, "?")
 	c.path = anyID.ReplaceAllStringFunc(path, func(string) string { return uuid.NewString() })
@@ -56,7 +56,7 @@ func (c call) elsewhere() call {
 	return c
 }
 
-// broken is the same request with a body that is not of the document.
+// broken returns the same request with a body that the document does not allow.
 func (c call) broken() call {
 	fields, isObject := c.body.(object)
 	if !isObject {
@@ -69,7 +69,7 @@ func (c call) broken() call {
 	return c
 }
 
-// misspelt is the same request with a parameter that is not of the document; nil where every text is one.
+// misspelt returns the same request with a parameter that the document does not allow; nil where it allows every text.
 func misspelt(operation *openapi3.Operation, path *openapi3.PathItem) func(call) call {
 	for _, p := range append(append(openapi3.Parameters{}, operation.Parameters...), path.Parameters...) {
 		name, schema := p.Value.Name, p.Value.Schema.Value
@@ -106,7 +106,7 @@ func (w *fixture) do(c call) reply {
 	return w.send(c.method, c.path, c.body, c.headers...)
 }
 
-// refusals are the requests an operation refuses, by the status it does so with.
+// refusals lists the requests an operation refuses, by the status of the refusal.
 func refusals(e exercise, operation *openapi3.Operation, item *openapi3.PathItem, path string) map[int]func(*fixture) call {
 	out := map[int]func(*fixture) call{}
 	add := func(status int, how func(*fixture) call) {

@@ -172,7 +172,7 @@ func TestEveryPropertyOfRepliesIsFilledBySomething(t *testing.T) {
 	require.Greater(t, len(seen), 200)
 }
 
-// seeCluster reads a cluster whose sources of time take the place of those of hosts, or not.
+// seeCluster reads a cluster whose sources of time take the place of the hosts' sources, or not.
 func (w *fixture) seeCluster(seen properties, only bool) {
 	c := w.cluster(map[string]any{
 		"operator_bundles": []any{map[string]any{"id": "openshift-ai", "optional_operators": []string{"nvidia-gpu"}}},

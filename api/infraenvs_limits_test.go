@@ -23,12 +23,12 @@ import (
 	"slipway/internal/testing/unraced"
 )
 
-// noise is text that nothing packs.
+// noise makes text that nothing packs.
 func noise(size int) string {
 	return base64.RawStdEncoding.EncodeToString(randomBytes(size * 3 / 4))
 }
 
-// overrideOf is a config with a file of that many bytes.
+// overrideOf makes a config with a file of that many bytes.
 func overrideOf(size int) string {
 	return `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/etc/large","contents":{"source":"data:;base64,` + noise(
 		size/4*4,
@@ -91,8 +91,8 @@ func TestOverrideThatContradictsOursIsRefused(t *testing.T) {
 	require.Contains(t, reason, "ignition_config_override")
 }
 
-// What is no part of a config is changed without making one, which may take long, or may
-// not work since the rules became stricter.
+// Settings that are no part of a config are changed without making one, which may take long, or may not work since the rules became
+// stricter.
 func TestSettingsBesideTheConfigAreTakenAsTheyAre(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -140,7 +140,7 @@ func TestOverrideNewerThanTheImageIsRefused(t *testing.T) {
 	)
 }
 
-// certificates are PEM of so many, each with a key of its own.
+// certificates makes the PEM of so many certificates, each with a serial number and name of its own.
 func certificates(t *testing.T, count int) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -159,7 +159,7 @@ func certificates(t *testing.T, count int) string {
 	return out.String()
 }
 
-// manyKeys are lines with a key and a comment that nothing packs.
+// manyKeys makes lines with a key and a comment that nothing packs.
 func manyKeys(count int) string {
 	var out strings.Builder
 	for range count {
@@ -168,7 +168,7 @@ func manyKeys(count int) string {
 	return out.String()
 }
 
-// networks are settings of so many hosts, each with 1600 random bytes.
+// networks makes settings of so many hosts, each with 1600 random bytes.
 func networks(count int) []any {
 	out := make([]any, count)
 	for i := range out {

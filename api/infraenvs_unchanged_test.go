@@ -181,10 +181,10 @@ func TestConfigIsTheSameEachTimeAndInEveryProcess(t *testing.T) {
 	require.Contains(t, files["/downloads/files?file_name=discovery.ign"], "PULL_SECRET_TOKEN%3D%22ey", "with the token of an agent")
 }
 
-// BenchmarkDiscoveryUnchanged is what an image server asks when it has the config.
+// BenchmarkDiscoveryUnchanged asks as an image server does when it has the config.
 func BenchmarkDiscoveryUnchanged(b *testing.B) { benchmarkDiscovery(b, http.StatusNotModified) }
 
-// BenchmarkDiscoveryRendered is what it asks first.
+// BenchmarkDiscoveryRendered asks as an image server does first.
 func BenchmarkDiscoveryRendered(b *testing.B) { benchmarkDiscovery(b, http.StatusOK) }
 
 func benchmarkDiscovery(b *testing.B, status int) {

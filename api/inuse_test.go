@@ -11,7 +11,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// joining is a cluster that takes hosts and one that is added to it.
+// joining makes a cluster that takes hosts and a host that is added to it.
 func (s *service) joining(change func(*model.Host)) (wire.Cluster, wire.Host) {
 	s.t.Helper()
 	c := s.cluster(nil)

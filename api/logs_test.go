@@ -20,7 +20,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// form is a file as agents upload it.
+// form makes a file as agents upload it.
 func form(t testing.TB, field, content string) (body io.Reader, kind string) {
 	t.Helper()
 	var out bytes.Buffer

@@ -10,7 +10,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// verdict is the status of a validation in a text of validations_info.
+// verdict returns the status of a validation in a text of validations_info.
 func verdict(t *testing.T, text, id string) string {
 	t.Helper()
 	var groups map[string][]struct{ ID, Status string }

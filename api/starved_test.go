@@ -77,7 +77,7 @@ func TestSlowReadersKeepNoOthersWaiting(t *testing.T) {
 // largeReply is the head of a request with a large body.
 const largeReply = "POST %s%s/instructions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n"
 
-// Finding A4: three bodies that drip kept every large body of others waiting.
+// Finding A4: three bodies that drip kept every other large body waiting.
 func TestBodiesThatDripKeepNoOthersWaiting(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -44,7 +44,7 @@ func newShared(t *testing.T, cluster model.ClusterStatus, status model.HostStatu
 	return s
 }
 
-// secrets are what opens a cluster, and what its hosts are made of.
+// secrets lists what opens a cluster, and what its hosts are made of.
 func (s *shared) secrets() []string {
 	var out []string
 	for i, id := range s.clusters {

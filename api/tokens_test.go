@@ -18,7 +18,7 @@ import (
 
 const tokensPath = "/api/slipway/v1/tokens"
 
-// as is the header of a user.
+// as returns the header of a user.
 func (l *local) as(name, org string, role auth.Role) []string {
 	l.t.Helper()
 	return []string{"Authorization", "Bearer " + l.userToken(model.UserToken{UserName: name, OrgID: org, Role: string(role)})}
@@ -142,7 +142,7 @@ func TestUsersFindNothingOfOtherTenants(t *testing.T) {
 	require.Greater(t, tried, 180)
 }
 
-// allowedFor are the roles of an operation by its name in the tables of exercises.
+// allowedFor returns the roles of an operation by its name in the tables of exercises.
 func allowedFor(id string) []auth.Role {
 	if roles := admission.Allowed(id); roles != nil {
 		return roles
@@ -163,7 +163,7 @@ func TestTenantsSeeAndJoinTheirOwnObjects(t *testing.T) {
 		}
 		return l.closed.send(http.MethodPost, "/v2/infra-envs", params, who...)
 	}
-	require.Equal(t, http.StatusNotFound, env("evil", c.ID, eve).status, "an image that joins hosts to a cluster of others")
+	require.Equal(t, http.StatusNotFound, env("evil", c.ID, eve).status, "an image that joins hosts to another tenant's cluster")
 	require.Equal(t, http.StatusCreated, env("good", c.ID, anna).status, "users of an organization share its objects")
 	var pool wire.InfraEnv
 	env("pool", uuid.Nil, eve).json(&pool)
@@ -172,8 +172,8 @@ func TestTenantsSeeAndJoinTheirOwnObjects(t *testing.T) {
 	bind := func(who []string) int {
 		return l.closed.send(http.MethodPost, hostPath(pool.ID, h.ID)+"/actions/bind", map[string]any{"cluster_id": c.ID}, who...).status
 	}
-	require.Equal(t, http.StatusNotFound, bind(eve), "her host to a cluster of others")
-	require.Equal(t, http.StatusNotFound, bind(ann), "a host of others to her cluster")
+	require.Equal(t, http.StatusNotFound, bind(eve), "her host to another tenant's cluster")
+	require.Equal(t, http.StatusNotFound, bind(ann), "another tenant's host to her cluster")
 	const some = 1 << 10
 	for path, sizes := range map[string][3]int{ // for ann, anna, eve; -1: the address is unknown
 		"/v2/clusters":   {1, 1, 0},

@@ -9,7 +9,7 @@ import (
 
 const sshKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHUBFNCkJIFJy2xcBfjnFyxd0BMqmKSbt3BEW1eZYMBX me@example.com"
 
-// plain is a value as it looks after its way through JSON.
+// plain returns a value as it looks after its way through JSON.
 func plain(t testing.TB, value any) any {
 	t.Helper()
 	text, err := json.Marshal(value)

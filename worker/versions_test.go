@@ -160,7 +160,7 @@ func after(t *testing.T, f *frontend, pass time.Duration) string {
 	return log.String()
 }
 
-// at is a poller that ended at a time.
+// at returns the end of a poller, a fixed time.
 func at(when time.Time) func() time.Time { return func() time.Time { return when } }
 
 func TestAWorkerMakesItsVersionCurrent(t *testing.T) {

@@ -63,7 +63,7 @@ func (w *recorder) AwaitPool(ctx context.Context, r activities.HostRef) error {
 	return w.fail(w.name(r.HostID) + " pool")
 }
 
-// JudgeStage is soft when the plan is: it reports; else it stops the host.
+// JudgeStage reports when the plan is soft; else it stops the host.
 func (w *recorder) JudgeStage(_ context.Context, r activities.StageClock) (activities.StageVerdict, error) {
 	w.note("%s takes more than %s", w.name(r.HostID), r.Limit)
 	if err := w.fail("again"); err != nil {

@@ -158,7 +158,7 @@ func prepared(w *recorder) workflows.ClusterRequest {
 	return request
 }
 
-// continuation is the input of the next run.
+// continuation returns the input of the next run.
 func continuation(t *testing.T, env *environ) workflows.ClusterRequest {
 	t.Helper()
 	var again *workflow.ContinueAsNewError

@@ -62,7 +62,7 @@ func TestCancellationEndsAnInstallationThatIsComplete(t *testing.T) {
 	require.Zero(t, count(w.lines(), "cancelled"))
 }
 
-// Hosts are waited for that end late, and not without a limit.
+// The workflow waits for hosts that end late, and not without a limit.
 func TestCancellationEndsAlthoughAHostDoesNot(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 2)

@@ -14,7 +14,7 @@ import (
 	"slipway/workflows"
 )
 
-// newAddition is a recorder with one worker that joins an existing cluster.
+// newAddition makes a recorder with one worker that joins an existing cluster.
 func newAddition(agentSteps model.AgentSteps) (*recorder, activities.AddRequest) {
 	w := newRecorder(0, 1)
 	w.plan.Hosts[0].AgentSteps = agentSteps

@@ -16,7 +16,7 @@ import (
 	"slipway/workflows"
 )
 
-// heap is what is to be removed, by activity; each takes ten at a time.
+// heap counts the objects to remove, by activity; each takes ten at a time.
 type heap struct {
 	left  map[string]int
 	log   []string

@@ -20,7 +20,7 @@ import (
 // environ starts workflows under the ids that the service gives them.
 type environ struct {
 	*testsuite.TestWorkflowEnvironment
-	id string // another id; empty: that of the service
+	id string // another id; empty: the service's
 }
 
 func (e *environ) ExecuteWorkflow(workflow any, args ...any) {
@@ -28,7 +28,7 @@ func (e *environ) ExecuteWorkflow(workflow any, args ...any) {
 	e.TestWorkflowEnvironment.ExecuteWorkflow(workflow, args...)
 }
 
-// idOf is the id of the workflow that an input is for.
+// idOf returns the id of the workflow that an input is for.
 func idOf(input any) string {
 	switch r := input.(type) {
 	case workflows.ClusterRequest:

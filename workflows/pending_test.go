@@ -14,7 +14,7 @@ import (
 	"slipway/workflows"
 )
 
-// pending is what an activity returns whose answer comes from outside, by release.
+// pending returns the result of an activity whose answer comes from outside, by release.
 func (w *recorder) pending(ctx context.Context, key string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

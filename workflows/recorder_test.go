@@ -35,7 +35,7 @@ type recorder struct {
 	done   map[uuid.UUID]bool
 	// installing is closed when a v2 host has got its step: it reports stages only then.
 	installing map[uuid.UUID]chan struct{}
-	// stages are what the controller reports of finalizing, one after the other.
+	// stages are the finalizing stages that the controller reports, one after the other.
 	stages []activities.FinalizingStage
 	// blocked are activities whose answer a test gives, tokens those that wait for it.
 	blocked map[string]bool
@@ -107,7 +107,7 @@ func (w *recorder) agentSteps(id uuid.UUID) model.AgentSteps {
 	return w.plan.Hosts[at].AgentSteps
 }
 
-// step is closed once the host has its install step.
+// step returns a channel that is closed once the host has its install step.
 func (w *recorder) step(id uuid.UUID) chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()

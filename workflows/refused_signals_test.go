@@ -11,7 +11,7 @@ import (
 	"slipway/workflows"
 )
 
-// refusals are the lines about signals that were refused.
+// refusals returns the lines about signals that were refused.
 func (w *recorder) refusals() (lines []string) {
 	for _, line := range w.lines() {
 		if strings.HasPrefix(line, "refuse ") {

@@ -12,7 +12,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// reportOn is what a host with one link to each of n others reports.
+// reportOn makes the report of a host with one link to each of n others.
 func reportOn(n int) wire.ConnectivityReport {
 	report := wire.ConnectivityReport{RemoteHosts: []wire.ConnectivityRemoteHost{}}
 	for i := range n {

@@ -302,7 +302,7 @@ func TestVIPsOfADHCPServerChooseTheirNetworkType(t *testing.T) {
 	refused(t, err, "require OpenShift before 4.15", "OpenShift 4.15")
 }
 
-// TestOldReleasesHaveTheirNetworkType is assisted-service's inventory.go:141 at commit 063b257950f7.
+// TestOldReleasesHaveTheirNetworkType follows assisted-service's inventory.go:141 at commit 063b257950f7.
 func TestOldReleasesHaveTheirNetworkType(t *testing.T) {
 	t.Parallel()
 	list, err := openshift.ParseReleases([]byte(`[

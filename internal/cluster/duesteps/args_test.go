@@ -46,7 +46,7 @@ func newHost(i int, role model.Role) *model.Host {
 	}
 }
 
-// smoke is the cluster of the live session in the contract.
+// smoke makes the cluster of the live session in the contract.
 func smoke() duesteps.ArgsInput {
 	hosts := []*model.Host{
 		newHost(0, model.RoleMaster), newHost(1, model.RoleMaster), newHost(2, model.RoleMaster),
@@ -77,7 +77,7 @@ var clusterNames = []string{
 	"validateNoWildcardDNS.smoke.example.com.", "validateNoWildcardDNS.smoke.example.com",
 }
 
-// domains is the request that names them.
+// domains makes the request that names them.
 func domains(names ...string) string {
 	return `{"domains":[{"domain_name":"` + strings.Join(names, `"},{"domain_name":"`) + `"}]}`
 }

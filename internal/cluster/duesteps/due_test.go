@@ -21,8 +21,7 @@ func types(steps []duesteps.Step) []string {
 	return out
 }
 
-// TestFreshHostsAreAskedInOrder is docs/reference/step-rules.md, "Steps by status" for
-// hosts that were asked nothing yet.
+// TestFreshHostsAreAskedInOrder checks docs/reference/step-rules.md, "Steps by status" for hosts that were asked nothing yet.
 func TestFreshHostsAreAskedInOrder(t *testing.T) {
 	t.Parallel()
 	const day1, day2 = model.KindHost, model.KindAddToExistingClusterHost
@@ -114,7 +113,7 @@ func TestFreshHostsAreAskedInOrder(t *testing.T) {
 	}
 }
 
-// answered are the facts of a host that was asked everything some time ago.
+// answered makes the facts of a host that was asked everything some time ago.
 func answered(asked, replied time.Duration, generation int64) model.Facts {
 	facts := model.Facts{}
 	for _, t := range []wire.StepType{

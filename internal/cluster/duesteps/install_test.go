@@ -141,8 +141,8 @@ func TestExceptionsOfTheProxyAreOnceInTheInstallRequest(t *testing.T) {
 	require.Equal(t, "127.0.0.1,localhost,.svc,.cluster.local", nameless.Proxy.NoProxy, "no name ends in a dot")
 }
 
-// s390x makes a host a mainframe that was booted with a command line. The parameters are those of z/VM and LPAR in
-// openshift/assisted-service (internal/host/hostcommands/install_cmd.go, appends390xArgs).
+// s390x makes a host a mainframe that was booted with a command line. The parameters of z/VM and LPAR follow openshift/assisted-service
+// (internal/host/hostcommands/install_cmd.go, appends390xArgs).
 func s390x(commandLine string) func(*in) {
 	return func(i *in) {
 		i.Host.Inventory.CPU.Architecture, i.Host.Inventory.Boot.CommandLine = "s390x", commandLine

@@ -77,7 +77,7 @@ func TestDocsOfEvents(t *testing.T) {
 		absent = append(absent, []string{"`" + name + "`", notEmitted[name]})
 	}
 	text := docpage.Title("Events", "internal/cluster/events") +
-		"The events that `GET /v2/events` and `slipway cluster events` list. Names, severities and properties are those of the v2 API.\n" +
+		"The events that `GET /v2/events` and `slipway cluster events` list. Names, severities and properties follow the v2 API.\n" +
 		"`host_status_updated` is a warning or an error when the new status needs attention.\n\n" +
 		reading + "## Events that repeat themselves\n" +
 		"The same message about the same host, cluster or InfraEnv is written once in that time; all others are always written.\n\n" +

@@ -74,7 +74,7 @@ var ownEvents = map[string]string{
 	"installation_continued": "only Slipway has workflows that can be lost",
 }
 
-// v2Events are the rows of testdata/catalogue.csv.
+// v2Events returns the rows of testdata/catalogue.csv.
 func v2Events(t *testing.T) [][]string {
 	t.Helper()
 	file, err := os.Open("testdata/catalogue.csv")

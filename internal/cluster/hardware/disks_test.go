@@ -11,7 +11,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// newHost is a host with one disk and one NIC, which has the default route.
+// newHost makes a host with one disk and one NIC, which has the default route.
 func newHost() *model.Host {
 	system := wire.Disk{
 		ID: "/dev/disk/by-id/wwn-0x1", ByID: "/dev/disk/by-id/wwn-0x1", ByPath: "/dev/disk/by-path/pci-1", Name: "sda", Path: "/dev/sda",
@@ -142,7 +142,7 @@ func TestDiskEligibility(t *testing.T) {
 			[]string{"multipath device instead"},
 		},
 		{
-			"counts a lost path among those of a device",
+			"counts a lost path among the paths of a device",
 			[]wire.Disk{
 				disk("dm-0", "Multipath", wwn("0x5000c500a1b2c3d4")), disk("sda", "HDD", holders("dm-0")),
 				disk("sdb", "FC", wwn("0x5000c500a1b2c3d4")),

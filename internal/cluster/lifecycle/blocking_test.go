@@ -12,10 +12,9 @@ import (
 	"slipway/internal/model"
 )
 
-// blocked is what becomes of a known host one of whose rules fails alone, and of a pool
-// host that could be bound (docs/reference/state-rules.md, "Groups of host validations").
-// Rules that are not in it only report: the host stays ready. Those of operators are
-// insufficient.
+// blocked maps a rule that fails alone to the new status of a known host, and of a pool host that could be bound
+// (docs/reference/state-rules.md, "Groups of host validations"). Rules that are not in it only report: the host stays ready. Hosts that
+// fail rules of operators are insufficient.
 var blocked = map[string]struct{ bound, pool model.HostStatus }{
 	"connected":       {"disconnected", "disconnected-unbound"},
 	"media-connected": {"disconnected", "known-unbound"}, // the other rows of unbound hosts need the media, and nothing takes their place
@@ -94,7 +93,7 @@ func TestEachHostRuleBlocksAsTheContractSays(t *testing.T) {
 	}
 }
 
-// alone is the status of a host after a refresh with one rule that did not pass.
+// alone returns the status of a host after a refresh with one rule that did not pass.
 func alone(t *testing.T, from model.HostStatus, id string, status model.ValidationStatus) model.HostStatus {
 	t.Helper()
 	f := fineHost()
@@ -105,8 +104,8 @@ func alone(t *testing.T, from model.HostStatus, id string, status model.Validati
 	return got.To
 }
 
-// awaited are the rules of a cluster without which it is pending-for-input; those of
-// clusterReported stop nothing, and all others make it insufficient.
+// awaited are the rules of a cluster without which it is pending-for-input; the rules of clusterReported stop nothing, and all others
+// make it insufficient.
 var awaited = strings.Fields(clusterPending + " " + clusterVIPs)
 
 func TestEachClusterRuleBlocksAsTheContractSays(t *testing.T) {

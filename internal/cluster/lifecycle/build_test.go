@@ -13,7 +13,7 @@ import (
 
 var now = time.Date(2026, 11, 20, 16, 0, 0, 0, time.UTC)
 
-// fineHost are facts of a day-1 host that passes everything.
+// fineHost makes the facts of a day-1 host that passes everything.
 func fineHost() lifecycle.HostFacts {
 	return lifecycle.HostFacts{
 		Now: now, Timeouts: lifecycle.DefaultTimeouts(), Role: model.RoleMaster,
@@ -22,7 +22,7 @@ func fineHost() lifecycle.HostFacts {
 	}
 }
 
-// fineCluster are facts of a cluster that is ready, and enough of whose hosts install.
+// fineCluster makes the facts of a cluster that is ready, and enough of whose hosts install.
 func fineCluster() lifecycle.ClusterFacts {
 	return lifecycle.ClusterFacts{
 		Now: now, Timeouts: lifecycle.DefaultTimeouts(), Conditions: lifecycle.ClusterConditionsOf(nil),
@@ -30,7 +30,7 @@ func fineCluster() lifecycle.ClusterFacts {
 	}
 }
 
-// host is a host with a role, a status and hardware: cores, GiB of memory, GB of disk.
+// host makes a host with a role, a status and hardware: cores, GiB of memory, GB of disk.
 func host(i int, role model.Role, status model.HostStatus, hardware ...int) *model.Host {
 	h := &model.Host{
 		ID:   uuid.MustParse(fmt.Sprintf("00000000-0000-4000-8000-%012d", i)),

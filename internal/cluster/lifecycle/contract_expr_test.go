@@ -91,7 +91,7 @@ func readTable(t *testing.T, rows []contractRow) contractTable {
 	return out
 }
 
-// next is the status after a refresh and the number of the row; 0 when no row fits.
+// next returns the status after a refresh and the number of the row; 0 when no row fits.
 func (table contractTable) next(status string, holds func(string) bool) (to string, no int) {
 	for _, r := range table {
 		if !slices.Contains(r.sources, status) || !r.holds(holds) {
@@ -105,7 +105,7 @@ func (table contractTable) next(status string, holds func(string) bool) (to stri
 	return status, 0
 }
 
-// differing is a table with some rows replaced: those of the same number.
+// differing returns a table with some rows replaced by others of the same number.
 func differing(rows, others []contractRow) []contractRow {
 	out := slices.Clone(rows)
 	for i, r := range out {

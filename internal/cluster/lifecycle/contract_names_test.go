@@ -137,7 +137,7 @@ func nameOfHost(t *testing.T, f *hostPicture, results []model.ValidationResult) 
 	return named(t, conditions)
 }
 
-// nameOfCluster gives those of the cluster table.
+// nameOfCluster gives the names of the cluster table.
 func nameOfCluster(t *testing.T, f *clusterPicture, results []model.ValidationResult) func(string) bool {
 	t.Helper()
 	passes := func(groups ...string) bool { return allPass(results, strings.Fields(strings.Join(groups, " "))...) }

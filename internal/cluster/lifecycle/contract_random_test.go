@@ -27,7 +27,7 @@ var ages = []time.Duration{
 	23 * time.Hour, 25 * time.Hour,
 }
 
-// since is a time some while ago, now and then none.
+// since returns a time some while ago, now and then none.
 func (d dice) since() time.Time {
 	if d.IntN(20) == 0 {
 		return time.Time{}
@@ -35,7 +35,7 @@ func (d dice) since() time.Time {
 	return now.Add(-ages[d.IntN(len(ages))])
 }
 
-// results are those of a few rules, most of them passed.
+// results returns the results of a few rules, most of them passed.
 func (d dice) results(ids []string) []model.ValidationResult {
 	var out []model.ValidationResult
 	for _, id := range ids {

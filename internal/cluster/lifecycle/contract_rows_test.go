@@ -134,7 +134,7 @@ var contractHosts = []contractRow{
 	{no: 68, from: "reclaiming, reclaiming-rebooting", to: "(same)", when: "!HasStatusTimedOut(ReclaimTimeout)"},
 }
 
-// contractPool are those of "Hosts without a cluster".
+// contractPool are the rows of "Hosts without a cluster".
 var contractPool = []contractRow{
 	{
 		no: 4, from: "discovering-unbound, insufficient-unbound, known-unbound, disconnected-unbound, unbinding",

@@ -86,7 +86,7 @@ type asked[E any] struct {
 
 const ours = -1
 
-// number is that of the row that answers instead of row no.
+// number returns the number of the row that answers instead of row no.
 func (a asked[E]) number(no int) int {
 	switch a.row {
 	case 0:
@@ -133,7 +133,7 @@ var (
 	clustersLeft = map[int]string{10: "the workflow ends the preparation as failed", 26: "subscriptions of a hosted service"}
 )
 
-// refreshed are the rows that our refresh decides too.
+// refreshed returns the rows that our refresh decides too.
 func refreshed[E any](rows []contractRow, events map[int]asked[E], left map[int]string) []contractRow {
 	return slices.DeleteFunc(slices.Clone(rows), func(r contractRow) bool {
 		_, workflow := events[r.no]

@@ -148,7 +148,7 @@ var eventCases = []hostCase{
 	{"Media of unbound host gone", lifecycle.MediaDisconnect, "known-unbound", nil, "disconnected-unbound", none, ""},
 }
 
-// workflowCases are those of workflows.
+// workflowCases are the cases of workflows.
 var workflowCases = []hostCase{
 	{
 		"Preparation begins with its cluster", lifecycle.PrepareHost, "known", preparing,

@@ -17,7 +17,7 @@ func TestElectBootstrap(t *testing.T) {
 	all[1].RequestedHostname = "z"
 	require.Equal(t, all[2], lifecycle.ElectBootstrap(all))
 	all[3].Bootstrap = true
-	require.Equal(t, all[3], lifecycle.ElectBootstrap(all), "the one that was elected before")
+	require.Equal(t, all[3], lifecycle.ElectBootstrap(all), "the host that was elected before")
 	require.Nil(t, lifecycle.ElectBootstrap(all[:1]))
 }
 

@@ -69,7 +69,7 @@ func TestTablesAreTheContracts(t *testing.T) {
 	}
 }
 
-// eventsOf are the events that take the place of the contract's, by row.
+// eventsOf returns the events that take the place of the contract's, by row.
 func eventsOf[E ~string](rows map[int]asked[E]) map[int]string {
 	out := map[int]string{}
 	for no, a := range rows {

@@ -118,7 +118,7 @@ func TestAddressesOfNodes(t *testing.T) {
 				map[int]string{0: "192.168.1.0", 1: "192.168.1.0", 2: "192.168.1.0", 3: "192.168.1.0"},
 			},
 		},
-		"of two default routes the one with the lower metric": {
+		"the lower metric of two default routes": {
 			model.Cluster{ControlPlaneCount: 3, Platform: none},
 			v4, nil,
 			[]machine{first(twoUplinks("11")), twoUplinks("12"), twoUplinks("13")},

@@ -10,7 +10,7 @@ import (
 	"slipway/internal/model"
 )
 
-// cluster is a usual one, changed.
+// cluster makes a usual cluster, changed.
 func cluster(change func(c *model.Cluster)) *model.Cluster {
 	c := &model.Cluster{
 		Kind: model.KindCluster, OpenShiftVersion: "4.22.9", CPUArchitecture: "x86_64", ControlPlaneCount: 3,
@@ -36,7 +36,7 @@ func TestFeaturesOf(t *testing.T) {
 		env    *model.InfraEnv
 		want   []openshift.FeatureID
 	}{
-		{"finds those of a usual cluster", nil, nil, nil, usual},
+		{"finds the features of a usual cluster", nil, nil, nil, usual},
 		{"finds a single node", func(c *model.Cluster) {
 			c.ControlPlaneCount, c.UserManagedNetworking = 1, true
 		}, added, nil, []openshift.FeatureID{

@@ -23,7 +23,7 @@ const (
 		"`PLATFORM_MANAGED_NETWORKING` is added. A cluster or InfraEnv that uses what is unavailable or unsupported, or two features " +
 		"that exclude each\n" +
 		"other, is refused with 400 and the names of both.\n\n"
-	featuresIntro = "## Features\nLimits are held in order, the first that fits decides; its reason is that of the reply.\n\n"
+	featuresIntro = "## Features\nLimits are held in order, the first that fits decides; the reply has its reason.\n\n"
 
 	releasesIntro = "## Releases\n`RELEASE_IMAGES` is a JSON list with an item for each release image; items of one version are one " +
 		"release with several architectures:\n" +
@@ -42,7 +42,7 @@ const (
 		"`OS_IMAGES` is a JSON list of live images: `openshift_version`, `cpu_architecture`, `url`, `version`.\n\n" +
 		"`RELEASE_SOURCES` names channels of the update service, read every `OPENSHIFT_RELEASE_SYNCER_INTERVAL`; `[]` is none. Without any " +
 		"of these settings,\n" +
-		"releases, live images and channels are the shipped ones, releases and images those of the last `slipway versions update`. With " +
+		"releases, live images and channels are the shipped ones, or releases and images of the last `slipway versions update`. With " +
 		"`RELEASE_IMAGES` alone no channel is read:\n" +
 		"```\n[{\"openshift_version\": \"4.22\", \"multi_cpu_architectures\": [\"x86_64\", \"arm64\"],\n" +
 		"  \"upgrade_channels\": [{\"cpu_architecture\": \"x86_64\", \"channels\": [\"stable\", \"candidate\"]}, {\"cpu_architecture\": " +
@@ -50,7 +50,7 @@ const (
 		"What is only in a candidate channel, or a pre-release, is beta; the product life cycles say which minor versions are in " +
 		"maintenance or at their end. Releases of\n" +
 		"`RELEASE_IMAGES` win over those found, its default stays. When an answer is missing the list stays as it is.\n\n" +
-		"`BASE_DNS_DOMAINS` (`example.com:Z0123/route53,...`) is what `GET /v2/domains` lists.\n\n"
+		"`BASE_DNS_DOMAINS` (`example.com:Z0123/route53,...`) is the list of `GET /v2/domains`.\n\n"
 
 	usageIntro = "## Feature usage\nThe field `feature_usage` of a cluster has an entry for each of these that it uses, and one for " +
 		"each operator by its name in capitals. Hosts and manifests\n" +

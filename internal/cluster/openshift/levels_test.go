@@ -79,7 +79,7 @@ func texts[T ~string](list []T) []string {
 	return out
 }
 
-// settings are the corners of the table.
+// settings lists the corners of the table.
 func settings() []openshift.Setting {
 	var out []openshift.Setting
 	for _, version := range []string{

@@ -14,7 +14,7 @@ import (
 	"slipway/internal/cluster/openshift"
 )
 
-// cell is what assisted-service answers for one feature in one setting.
+// cell is assisted-service's answer for one feature in one setting.
 type cell struct {
 	version, architecture, platform, feature string
 	level, reason, excludes                  string
@@ -37,9 +37,9 @@ var deliberate = []deliberateCell{
 	}},
 }
 
-// TestMatrixIsThatOfTheExistingService compares every cell: testdata/features-matrix-upstream.txt.gz is what the rules of
-// openshift/assisted-service at commit 063b257950f7 answer, one line a cell:
-// version|architecture|platform|feature|level|reason|[features that exclude it].
+// TestMatrixIsThatOfTheExistingService compares every cell: testdata/features-matrix-upstream.txt.gz has the answers of the rules of
+// openshift/assisted-service at commit 063b257950f7, one line a cell: version|architecture|platform|feature|level|reason|[features that
+// exclude it].
 func TestMatrixIsThatOfTheExistingService(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("testdata/features-matrix-upstream.txt.gz")

@@ -9,7 +9,7 @@ import (
 	"slipway/internal/model"
 )
 
-// The format is that of data/default_must_gather_versions.json in openshift/assisted-service.
+// The format follows data/default_must_gather_versions.json in openshift/assisted-service.
 func TestMustGatherImages(t *testing.T) {
 	t.Parallel()
 	images, err := openshift.ParseMustGatherImages([]byte(`{

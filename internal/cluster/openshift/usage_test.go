@@ -13,7 +13,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// TestUsageIsTheOneRecorded is what the recorded session has for a new cluster.
+// TestUsageIsTheOneRecorded compares a new cluster with the recorded session.
 func TestUsageIsTheOneRecorded(t *testing.T) {
 	t.Parallel()
 	c := cluster(func(c *model.Cluster) { c.Hyperthreading = "all"; c.DiskEncryption.EnableOn = "none" })

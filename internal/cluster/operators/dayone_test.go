@@ -2,7 +2,7 @@ package operators_test
 
 import "testing"
 
-// prometheusRole is what Prometheus of the platform may read in a namespace.
+// prometheusRole lists what Prometheus of the platform may read in a namespace.
 func prometheusRole(namespace string) []field {
 	name := namespace + "-prometheus-k8s"
 	return []field{
@@ -16,7 +16,7 @@ func prometheusRole(namespace string) []field {
 
 const roleLabel = "machineconfiguration.openshift.io/role"
 
-// kernelArgument is a MachineConfig that adds one argument to nodes of a role.
+// kernelArgument lists the fields of a MachineConfig that adds one argument to nodes of a role.
 func kernelArgument(name, role, argument string) []field {
 	return []field{
 		{"MachineConfig/" + name, "metadata.labels", "{" + roleLabel + ": " + role + "}"},

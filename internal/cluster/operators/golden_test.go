@@ -20,8 +20,7 @@ var topologies = map[string]func(*fixture){
 	"ha":      func(*fixture) {},
 }
 
-// goldenCase is what the golden file of its name holds: the first of the operators, and others as far as they
-// change it.
+// goldenCase describes the golden file of its name, which holds the first of the operators, and others as far as they change it.
 type goldenCase struct {
 	file    string
 	choose  []string
@@ -29,7 +28,7 @@ type goldenCase struct {
 	change  func(*fixture)
 }
 
-// goldenCases are what differs by more than the topology.
+// goldenCases differ by more than the topology.
 var goldenCases = []goldenCase{
 	{"cnv/sno-4.11", []string{"cnv"}, "4.11.9", (*fixture).single},
 	{"kmm/ha-with-odf", []string{"kmm", "odf"}, "", (*fixture).released},
@@ -71,7 +70,7 @@ func allGoldenCases(t *testing.T) []goldenCase {
 	return cases
 }
 
-// own are the manifests that install one operator, among those of several.
+// own returns the manifests that install one operator, out of the manifests of several.
 func own(files []operators.File, of string) []operators.File {
 	namespace := operators.Find(of).Subscription.Namespace
 	return slices.DeleteFunc(slices.Clone(files), func(f operators.File) bool {

@@ -8,8 +8,8 @@ import (
 	"slipway/internal/cluster/operators"
 )
 
-// field is what an object must hold: its kind and name, the path of the field, and the
-// value as YAML. Without a path the object must be there, with the path "-" it must not.
+// field is a requirement on an object: its kind and name, the path of the field, and the value as YAML. Without a path the object must
+// be there, with the path "-" it must not.
 type field struct{ object, path, want string }
 
 // renderCase is a cluster and fields of what is rendered for it, as

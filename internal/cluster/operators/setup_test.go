@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// setupJob is what a Job that sets an operator up looks like, for each of them, and the rules of its role
+// setupJob lists the fields of a Job that sets an operator up, the same for each of them, and the rules of its role
 // (internal/operators/kmm and internal/operators/openshiftai of openshift/assisted-service).
 func setupJob(operator, namespace, role, rules string) []field {
 	return []field{

@@ -10,8 +10,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// verdict is what a rule says of a host or, without one, of the cluster. Where ours differs from
-// openshift/assisted-service on purpose, docs/rationale.md lists it ("Operators that differ").
+// verdict is the result of a rule for a host or, without one, for the cluster. Where ours differs from openshift/assisted-service on
+// purpose, docs/rationale.md lists it ("Operators that differ").
 type verdict struct {
 	name   string
 	choose []string // the first is judged
@@ -255,7 +255,7 @@ func TestVerdictsOfGPUs(t *testing.T) {
 			{"may be in a host that is silent", all, onCluster, func(w *fixture) { silent(w.hosts[4]) }, waits, "found none yet"},
 			{"may be in hosts to come", all, onCluster, func(w *fixture) { w.hosts = nil }, waits, "found none yet"},
 			{"needs secure boot off beside it", all, 3, in(3, secure), fails, "require secure boot to be disabled on hosts with such a GPU"},
-			{"minds no secure boot of others", all, 3, in(4, secure), ok, ""},
+			{"minds no secure boot of other hosts", all, 3, in(4, secure), ok, ""},
 		})
 	}
 	runVerdicts(t, []verdict{

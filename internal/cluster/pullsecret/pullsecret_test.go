@@ -8,7 +8,7 @@ import (
 	"slipway/internal/cluster/pullsecret"
 )
 
-// dXNlcjpwYXNz is user:pass, ZG9lOnBhOnNz is doe:pa:ss, MDAwMDo= is 0000:, Og== is a colon, bm9jb2xvbg== is nocolon.
+// dXNlcjpwYXNz decodes to user:pass, ZG9lOnBhOnNz is doe:pa:ss, MDAwMDo= is 0000:, Og== is a colon, bm9jb2xvbg== is nocolon.
 func TestCheckTakesWhatTheContainerToolsAndTheInstallerTake(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{

@@ -20,10 +20,10 @@ var update = flag.Bool("update", false, "write the page in docs/reference/")
 func TestDocsOfTheCatalogue(t *testing.T) {
 	t.Parallel()
 	text := docpage.Title("Catalogue of steps", "internal/cluster/steps") +
-		"Every step a host can run. [Steps of discovery](steps.md) says when those of discovery are due, [Steps and their " +
+		"Every step a host can run. [Steps of discovery](steps.md) says when steps of discovery are due, [Steps and their " +
 		"results](../steps-and-results.md)\n" +
-		"how those of an installation are commanded.\n\n" +
-		"## Steps\nThe time limit is that of the agent; an agent that was restarted in the middle reports exit code 75.\n\n" +
+		"how steps of an installation are commanded.\n\n" +
+		"## Steps\nThe time limit is the agent's; an agent that was restarted in the middle reports exit code 75.\n\n" +
 		docpage.Table([]string{"step", "agents", "on the host", "writes a disk", "time limit", "the reply is"}, catalogue()) +
 		"## Stages\nThe stages each role passes, in order. Agents of other implementations take one `install` step for " +
 		"everything up to the reboot, and report the stages.\n\n" +

@@ -11,7 +11,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// roles are the lists of stages by their name in the documentation.
+// roles returns the lists of stages by their name in the documentation.
 func roles() map[string][]steps.Stage {
 	return map[string][]steps.Stage{
 		"bootstrap":   steps.Stages(model.RoleMaster, true, false),

@@ -23,7 +23,7 @@ func hostID(i int) uuid.UUID {
 
 func hostIP(i int) string { return fmt.Sprintf("192.168.%d.%d", 8+i/250, 10+i%250) }
 
-// newHost is a host that passes every rule of newCluster.
+// newHost makes a host that passes every rule of newCluster.
 func newHost(i int) *model.Host {
 	role := model.RoleMaster
 	if i >= 3 {
@@ -68,7 +68,7 @@ type resolutions = []struct {
 	Ipv6Addresses []string `json:"ipv6_addresses,omitempty,omitzero"`
 }
 
-// answers is a reply in which each name leads to an address, or none.
+// answers makes a reply in which each name leads to an address, or none.
 func answers(names map[string]string) *wire.DomainResolutionResponse {
 	out := &wire.DomainResolutionResponse{}
 	out.Resolutions = make(resolutions, 0, len(names))
@@ -101,7 +101,7 @@ func prefixes(texts ...string) []netip.Prefix {
 	return out
 }
 
-// fleet is a cluster of hosts that all reach each other and pass every rule.
+// fleet makes a cluster of hosts that all reach each other and pass every rule.
 func fleet(n int) (*model.Cluster, []*model.Host) {
 	hosts := make([]*model.Host, n)
 	for i := range hosts {
@@ -137,7 +137,7 @@ func link(to *model.Host, addr string) wire.ConnectivityRemoteHost {
 	}
 }
 
-// hostFacts are those of the first host of a fleet.
+// hostFacts makes the facts of the first host of a fleet.
 func hostFacts(c *model.Cluster, hosts []*model.Host) validation.HostFacts {
 	return validation.HostFacts{
 		Host: hosts[0], Cluster: c, Peers: validation.NewPeers(c, hosts),
@@ -154,7 +154,7 @@ func find(results []model.ValidationResult, id string) (model.ValidationResult, 
 	return model.ValidationResult{}, false
 }
 
-// disk is one that can be installed to.
+// disk makes a disk that can be installed to.
 func disk(name string, drive wire.DriveType, change ...func(*wire.Disk)) wire.Disk {
 	d := wire.Disk{Name: name, Path: "/dev/" + name, DriveType: drive, SizeBytes: 200e9}
 	d.InstallationEligibility.Eligible = true

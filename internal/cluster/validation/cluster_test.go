@@ -403,12 +403,12 @@ var vipCases = []clusterCase{
 	},
 }
 
-// allClusterCases are those of every group, without the operators'.
+// allClusterCases lists the cases of every group, without the operators'.
 func allClusterCases() []clusterCase {
 	return slices.Concat(clusterHostCases, clusterNetworkCases, vipCases, leaseCases, fencingCases, overrideCases)
 }
 
-// evaluate is what the rule of a case says.
+// evaluate returns the result of a case's rule.
 func (tt clusterCase) evaluate() model.ValidationResult {
 	c, hosts := fleet(5)
 	facts := validation.ClusterFacts{Requirements: openshift.RequirementsFor(version), Options: validation.DefaultOptions(), Now: now}

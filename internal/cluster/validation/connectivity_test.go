@@ -228,7 +228,7 @@ func TestMachineNetworks(t *testing.T) {
 		{"prefer the network most hosts are in", func(_ *model.Cluster, h []*model.Host) {
 			h[0].Inventory.Interfaces[0].Ipv4Addresses = append(h[0].Inventory.Interfaces[0].Ipv4Addresses, "192.168.8.5/32")
 		}, prefixes(machineNetwork)},
-		{"are those of the default route for a single node", func(c *model.Cluster, h []*model.Host) {
+		{"come from the default route for a single node", func(c *model.Cluster, h []*model.Host) {
 			c.ControlPlaneCount, c.UserManagedNetworking = 1, true
 			c.ServiceNetworks = prefixes("172.30.0.0/16", "fd02::/112")
 			h[0].Inventory.Interfaces[0].Ipv6Addresses = []string{"fd00::7/64"}

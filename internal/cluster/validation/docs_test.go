@@ -38,7 +38,7 @@ func TestDocsOfValidations(t *testing.T) {
 		"`GET /v2/clusters/{cluster_id}/preflight-requirements`; set others with `HW_VALIDATOR_REQUIREMENTS`.\n\n" +
 		"A rule that is switched off is not evaluated, is `disabled` and stops nothing. A rule that a cluster ignores keeps its result and " +
 		"stops nothing.\n`DISABLED_HOST_VALIDATIONS` and `DISABLED_CLUSTER_VALIDATIONS`\n" +
-		"list those of a deployment. A cluster has lists of its own, which take their place: `PUT " +
+		"list the rules a deployment switches off. A cluster has lists of its own, which take their place: `PUT " +
 		"/v2/clusters/{cluster_id}/ignored-validations`,\n" +
 		"with `all` for every rule that can be ignored.\n\n" +
 		"## Of a host\n" + docpage.Table([]string{"id", "category", "evaluated", "can be ignored", "why it is required"}, hosts) +

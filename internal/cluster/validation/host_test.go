@@ -22,7 +22,7 @@ const (
 	gigaRAM = 1 << 30
 )
 
-// fixture is what a case of the table changes.
+// fixture holds the objects that a case of the table changes.
 type fixture struct {
 	c     *model.Cluster
 	hosts []*model.Host
@@ -54,7 +54,7 @@ func ignition(reply wire.APIVipConnectivityResponse) func(*fixture) {
 	}
 }
 
-// fromDisk is a host that joins from its disk a cluster with a release, whose workers have a MachineConfig.
+// fromDisk makes the host join from its disk a cluster with a release, whose workers have a MachineConfig.
 func fromDisk(release, machineConfig string) func(*fixture) {
 	return func(w *fixture) {
 		dayTwo(w)
@@ -503,7 +503,7 @@ var networkCases = []hostCase{
 	{"fails when another machine has its address", "no-ip-collisions-in-network", func(w *fixture) {
 		w.c.Connectivity.IPCollisions = map[string][]string{hostIP(0): {"a", "b"}}
 	}, fails, hostIP(0)},
-	{"ignores collisions of others", "no-ip-collisions-in-network", func(w *fixture) {
+	{"ignores collisions of other hosts", "no-ip-collisions-in-network", func(w *fixture) {
 		w.c.Connectivity.IPCollisions = map[string][]string{hostIP(1): {"a", "b"}}
 	}, ok, ""},
 	{"does not concern local disks", "no-iscsi-nic-belongs-to-machine-cidr", nil, absent, ""},
@@ -533,12 +533,12 @@ func iscsi(w *fixture, addr string) {
 	w.inv.Disks[0].Iscsi.HostIPAddress = addr
 }
 
-// allHostCases are those of every group, without the operators'.
+// allHostCases lists the cases of every group, without the operators'.
 func allHostCases() []hostCase {
 	return slices.Concat(connectionCases, hardwareCases, diskCases, networkCases, dnsCases, connectivityCases, dayTwoCases, waitingCases)
 }
 
-// evaluate is what the rule of a case says.
+// evaluate returns the result of a case's rule.
 func (tt hostCase) evaluate() model.ValidationResult {
 	c, hosts := fleet(5)
 	w := &fixture{c: c, hosts: hosts, h: hosts[0], inv: hosts[0].Inventory}

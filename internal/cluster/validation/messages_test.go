@@ -13,7 +13,7 @@ import (
 	"slipway/internal/model"
 )
 
-// said is what a rule said in one case.
+// said is the result of a rule in one case.
 type said struct {
 	name   string
 	result model.ValidationResult
@@ -81,7 +81,7 @@ var neverEvaluated = map[string]string{
 	"release-domain-name-resolved-correctly": "a mirror or a proxy makes the answer meaningless; the contract's service does not " +
 		"evaluate it either",
 	"ocs-requirements-satisfied": "the operator is called odf since OpenShift 4.9, and the id odf-requirements-satisfied is " +
-		"the one that is evaluated",
+		"the evaluated one",
 }
 
 // neverWaits are rules that know at once: nothing they need can be missing or broken.
@@ -115,7 +115,7 @@ var neverFails = map[string]string{
 	"cluster openshift-ai-gpu-requirements-satisfied": "models work without GPUs; the operators for GPUs require one",
 }
 
-// idsOfDocument are the values of an enumeration of the API document.
+// idsOfDocument returns the values of an enumeration of the API document.
 func idsOfDocument(t *testing.T, schema string) []string {
 	t.Helper()
 	document, err := os.ReadFile("../../../api/openapi.yaml")

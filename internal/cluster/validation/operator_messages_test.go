@@ -10,7 +10,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// operatorWorld is a cluster of large hosts with an operator and all it brings.
+// operatorWorld makes a cluster of large hosts with an operator and all it brings.
 func operatorWorld(o *operators.Operator) (*model.Cluster, []*model.Host) {
 	c, hosts := fleet(6)
 	names := withDependencies(o.Name)
@@ -96,7 +96,7 @@ func evaluateOperatorOnHost(o *operators.Operator, b breaking) model.ValidationR
 		b.change(c, hosts)
 	}
 	facts := hostFacts(c, hosts)
-	for _, h := range hosts { // the one that says most
+	for _, h := range hosts { // the host that says most
 		facts.Host = h
 		if r, _ := find(validation.Host(facts), o.RuleID()); r.Status != ok {
 			return r
@@ -115,8 +115,8 @@ func evaluateOperatorOnCluster(o *operators.Operator, b breaking) model.Validati
 	return r
 }
 
-// saidOfOperators are three cases of each operator: one it fits, one it does not, and
-// one in which that is not known yet, as far as there are any.
+// saidOfOperators lists three cases of each operator: one it fits, one it does not, and one in which that is not known yet, as far as
+// there are any.
 func saidOfOperators(evaluate operatorEvaluation, breaks []breaking) map[string][]said {
 	out := map[string][]said{}
 	for _, o := range operators.All() {

@@ -56,7 +56,7 @@ var overrideCases = []clusterCase{
 	{"names the plug-in of the override", "network-type-valid", overriding(`{"networkType":"Calico"}`), ok, "Calico"},
 	{"takes any plug-in of an override", "network-type-valid", overriding(`{"networkType":"Antrea"}`), ok, "Antrea"},
 	{
-		"fails for a single node with that of the override", "network-type-valid",
+		"fails for a single node with the plug-in of the override", "network-type-valid",
 		overriding(`{"networkType":"OpenShiftSDN"}`, oneNode), fails, "SDN",
 	},
 	{

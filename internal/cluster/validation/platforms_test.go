@@ -25,7 +25,7 @@ func TestSupportedPlatforms(t *testing.T) {
 		hosts  []*model.Host
 		want   []string
 	}{
-		{"leaves those of one maker out while no machine is known", nil, []*model.Host{{}}, []string{"baremetal", "none", "external"}},
+		{"leaves platforms of one maker out while no machine is known", nil, []*model.Host{{}}, []string{"baremetal", "none", "external"}},
 		{
 			"offers vsphere to machines of VMware", nil, madeBy("VMware, Inc.", "VMware, Inc."),
 			[]string{"baremetal", "vsphere", "none", "external"},

@@ -97,8 +97,8 @@ func TestVerdictsOfNetworksOfOneNIC(t *testing.T) {
 	})
 }
 
-// internal/network/machine_network_cidr.go refuses the broadcast address only. A network's own address is no host's,
-// and ::0 is that of its routers (RFC 4291, 2.6.1).
+// internal/network/machine_network_cidr.go refuses the broadcast address only. A network's own address is no host's, and ::0 belongs to
+// its routers (RFC 4291, 2.6.1).
 func TestVerdictsOfVirtualAddressesOfNoHost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -102,7 +102,7 @@ func TestButaneThatIsNotTaken(t *testing.T) {
 	}
 }
 
-// aliases are lists of ten times the list before.
+// aliases makes lists of ten times the list before.
 func aliases(names string) string {
 	var out strings.Builder
 	before := 'a'

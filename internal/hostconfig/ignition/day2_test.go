@@ -14,7 +14,7 @@ import (
 	"slipway/internal/model"
 )
 
-// dayTwoConfig is what tests look at in a day-2 config.
+// dayTwoConfig has the fields of a day-2 config that tests read.
 type dayTwoConfig struct {
 	Ignition struct {
 		Version string

@@ -20,8 +20,7 @@ var overrides = []string{
 	"variant: fcos\nversion: 1.6.0\nboot_device: {luks: {tpm2: true}}\ngrub: {users: [{name: root, password_hash: x}]}\n",
 }
 
-// FuzzHostOverride: a config that can be laid over that of a host makes one that
-// Ignition takes; any other is refused with its place.
+// FuzzHostOverride: a config that can be laid over a host's makes a config that Ignition takes; any other is refused with its place.
 func FuzzHostOverride(f *testing.F) {
 	for _, seed := range overrides {
 		f.Add(seed, "infra")

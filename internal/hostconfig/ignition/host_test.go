@@ -151,7 +151,7 @@ func TestHostFileName(t *testing.T) {
 	require.Equal(t, "master-860a83fc-0331-4664-97de-c650a7c77e9b.ign", ignition.HostFileName(model.RoleMaster, host().ID))
 }
 
-// bootstrapConfig is shaped like the installer's: a motd that adds, a BareMetalHost, and size.
+// bootstrapConfig makes a config like the installer's: a motd that adds, a BareMetalHost, and size.
 func bootstrapConfig() []byte {
 	manifest := "kind: BareMetalHost\nmetadata:\n  name: one-worker-0\nspec:\n  bootMACAddress: 52:54:00:aa:bb:01\n"
 	var big strings.Builder

@@ -28,10 +28,10 @@ func TestOverridesThatWouldNotBootAreRefused(t *testing.T) {
 			withFile(`{"path":"/etc/slipway"}`),
 			"storage: require a folder at /etc/slipway, which is above /etc/slipway/agent.env, found a file",
 		},
-		"fails when a file is below one of ours": {
+		"fails when a file is below a file of the service": {
 			withFile(`{"path":"/etc/motd/mine"}`), "storage: require a folder at /etc/motd, which is above /etc/motd/mine, found a file",
 		},
-		"fails when a folder is below one of ours": {
+		"fails when a folder is below a file of the service": {
 			`{"ignition":{"version":"3.1.0"},"storage":{"directories":[{"path":"/etc/motd/mine"}]}}`,
 			"storage: require a folder at /etc/motd, which is above /etc/motd/mine",
 		},
@@ -84,7 +84,7 @@ func TestOverridesThatBootAreTaken(t *testing.T) {
 	}
 }
 
-// Kernel arguments are those of the installed system there.
+// Kernel arguments apply to the installed system there.
 func TestHostsAreInstalledWithKernelArguments(t *testing.T) {
 	t.Parallel()
 	h := host()

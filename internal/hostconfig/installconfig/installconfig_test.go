@@ -384,8 +384,8 @@ func TestEnvironmentsAddTrustAndTimeSources(t *testing.T) {
 		change func(*model.Cluster)
 		want   []string
 	}{
-		"a cluster without time sources takes those of its environments": {func(*model.Cluster) {}, []string{"a.example.com", "b.example.com"}},
-		"those of the cluster win": {
+		"a cluster without time sources takes its environments'": {func(*model.Cluster) {}, []string{"a.example.com", "b.example.com"}},
+		"the cluster's own sources win": {
 			func(c *model.Cluster) { c.NTPSources = []string{"c.example.com"} }, []string{"c.example.com"},
 		},
 		"before 4.18 there is no such field": {func(c *model.Cluster) { c.OpenShiftVersion = "4.17.9" }, nil},

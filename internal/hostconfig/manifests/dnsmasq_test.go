@@ -78,7 +78,7 @@ func (h *dnsHost) write(t *testing.T, path, content string) {
 	require.NoError(t, os.WriteFile(h.root+path, []byte(content), 0o644))
 }
 
-// written are the files of a MachineConfig, by their paths.
+// written returns the files of a MachineConfig, by their paths.
 func written(t *testing.T, f manifests.File) map[string]string {
 	t.Helper()
 	var object struct {
@@ -143,7 +143,7 @@ func TestTheNamesOfASingleNodeAreServedOnRHEL9(t *testing.T) {
 	}
 }
 
-// What another configuration makes of the one of RHEL 9: the reason for a configuration of its own.
+// RHEL 9's configuration fails beside another one: the reason for a configuration of its own.
 func TestDNSBesideTheConfigurationOfRHEL9DoesNotStart(t *testing.T) {
 	t.Parallel()
 	h := newDNSHost(t)

@@ -150,8 +150,7 @@ func TestDisksInTheNetworkOfLaterHosts(t *testing.T) {
 	}
 }
 
-// readable is a manifest with the files that its Ignition writes as comments, after
-// Ignition itself has read it.
+// readable returns a manifest with the files that its Ignition writes as comments, after Ignition itself has read it.
 func readable(t *testing.T, f manifests.File) string {
 	t.Helper()
 	var object struct {

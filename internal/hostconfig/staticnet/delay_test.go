@@ -23,7 +23,7 @@ echo 52:54:00:aa:bb:01 >"$CLOCK/nets/ens1f0/address"
 echo 52:54:00:aa:bb:02 >"$CLOCK/nets/ens1f1/address"
 `
 
-// The arguments are those of the unit, and only folders are others: those of this machine stay as they are.
+// The arguments come from the unit, with other folders only: this machine's own stay as they are.
 func TestTheDelayOfAnInfraEnvIsWaitedForInTheInitramfs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -28,7 +28,7 @@ func requireFaults(t *testing.T, faults map[string]fault) {
 	}
 }
 
-// of is a state with one interface besides eth0 and eth1, of a type with settings.
+// of makes a state with one interface besides eth0 and eth1, of a type with settings.
 func of(kind, settings string) string {
 	return "interfaces:\n- {name: x, type: " + kind + ", " + settings + "}"
 }

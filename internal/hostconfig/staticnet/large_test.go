@@ -12,7 +12,7 @@ import (
 	"slipway/internal/hostconfig/staticnet"
 )
 
-// largeStates are settings of n names that refer to each other, by what they are of.
+// largeStates makes settings of n names that refer to each other, by kind.
 func largeStates(n int) map[string]string {
 	var interfaces, routes, rules, ports, configs strings.Builder
 	for i := range n {

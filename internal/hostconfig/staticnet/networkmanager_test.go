@@ -78,7 +78,7 @@ func requireKept(t *testing.T, sent, got, name string) {
 // number is where a key is in a series, which NetworkManager counts from 1.
 var number = regexp.MustCompile(`[0-9]+(_|$)`)
 
-// words are what a value says, whatever the order and the way to write it.
+// words returns the content of a value, whatever the order and the way to write it.
 func words(value string) []string {
 	var out []string
 	for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(";, =", r) }) {

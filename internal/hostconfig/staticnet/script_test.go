@@ -13,7 +13,7 @@ import (
 	"slipway/internal/model"
 )
 
-// shells are what runs the script: that of the live system, and the least there is.
+// shells run the script: the live system's own, and a minimal one.
 var shells = []string{"sh", "bash", "busybox sh"}
 
 // machine is a place with the interfaces of one machine, for the script.
@@ -58,7 +58,7 @@ func (m *machine) write(path, content string, mode os.FileMode) {
 	require.NoError(m.t, os.WriteFile(path, []byte(content), mode))
 }
 
-// nmstatectl is a program that prints what the real one did (2.2.62), without asking.
+// nmstatectl writes a program that prints what the real one did (2.2.62), without asking.
 func (m *machine) nmstatectl(script string) {
 	m.t.Helper()
 	m.write(filepath.Join(m.programs, "nmstatectl"), "#!/bin/sh\n"+script, 0o700)
@@ -158,7 +158,7 @@ func TestInitramfsWithoutNmstatectlTakesConnections(t *testing.T) {
 		out, err := command.CombinedOutput()
 		require.NoError(t, err, string(out))
 		require.Contains(t, string(out), "network settings of host0 are in place")
-		require.Contains(t, m.connection("bond0"), "primary=eth1", "names are those of the machine")
+		require.Contains(t, m.connection("bond0"), "primary=eth1", "names come from the machine")
 	})
 }
 

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files again")
 
-// config is static_network_config of the API with the same two interfaces for every state.
+// config makes static_network_config of the API with the same two interfaces for every state.
 func config(t testing.TB, states ...string) string {
 	t.Helper()
 	var list []any
@@ -47,7 +47,7 @@ func read(t *testing.T, path ...string) string {
 // states are the network states that the real nmstate is asked about as well.
 const states = "../../../test/nmstate/testdata/states"
 
-// examples are the states by what they are about.
+// examples returns the states by their subject.
 func examples(t testing.TB) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(states, "*.yaml"))
@@ -74,7 +74,7 @@ func keyfiles(t *testing.T, state string) map[string][]byte {
 	return files
 }
 
-// together is all keyfiles of a host, each after its name.
+// together joins all keyfiles of a host, each after its name.
 func together(files map[string][]byte) string {
 	var out strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(files)) {

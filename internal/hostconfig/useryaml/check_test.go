@@ -10,7 +10,7 @@ import (
 	"slipway/internal/model"
 )
 
-// limit is that of the documents here, in bytes.
+// limit is the size limit of the documents here, in bytes.
 const limit = 8 << 20
 
 func TestDocumentsThatGrowBeyondReasonAreRefused(t *testing.T) {
@@ -27,7 +27,7 @@ func TestDocumentsThatGrowBeyondReasonAreRefused(t *testing.T) {
 	}
 }
 
-// nested are lists of ten aliases of the list before.
+// nested makes lists of ten aliases of the list before.
 func nested(names string) string {
 	var out strings.Builder
 	before := 'a'

@@ -108,7 +108,7 @@ func (l *lab) settled(b *testing.B, n int) []*machine {
 		})
 		machines[i] = m
 	}
-	// Nothing is evaluated: statuses and generations stay what they are.
+	// Nothing is evaluated: statuses and generations do not change.
 	l.setCluster(b, c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
 	for {
 		p, ok, err := l.store.ClaimRefresh(b.Context(), time.Hour)
@@ -153,7 +153,7 @@ func BenchmarkHeldPolls(b *testing.B) {
 	b.ReportMetric(each*hosts/every/1e6*100, "%-of-a-core")
 }
 
-// cpuTime is what this process has spent, without PostgreSQL.
+// cpuTime returns the time that this process has spent, without PostgreSQL.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)

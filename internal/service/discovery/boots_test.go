@@ -46,7 +46,7 @@ func TestStepsThatWriteDisksCarryTheirFenceToOurAgents(t *testing.T) {
 	}
 	require.Equal(t, wire.StepFence{Boot: "boot-1", ClusterAttempt: 2}, given(model.FineSteps, "boot-1", "image-write").Fence)
 	require.Empty(t, given(model.FineSteps, "boot-1", "controller-wait").Fence, "it writes no disk")
-	require.Empty(t, given(model.InstallStep, "", "install").Fence, "an agent of others gets what it knows")
+	require.Empty(t, given(model.InstallStep, "", "install").Fence, "a foreign agent gets what it knows")
 }
 
 func TestMachineThatBootedAgainHasToRegisterBeforeItGetsSteps(t *testing.T) {
@@ -105,8 +105,8 @@ func TestWrongBootOrderDoesNotFailTheStepThatLedToIt(t *testing.T) {
 		agent model.AgentSteps
 		step  string
 	}{
-		"of an agent of others": {model.InstallStep, "install"},
-		"of our agent":          {model.FineSteps, "reboot"},
+		"of a foreign agent": {model.InstallStep, "install"},
+		"of our agent":       {model.FineSteps, "reboot"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

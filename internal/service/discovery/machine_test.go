@@ -153,7 +153,7 @@ func (m *machine) answer(step wire.Step) *wire.StepReply {
 	return reply
 }
 
-// count is how often a step was handed out.
+// count returns how often a step was handed out.
 func (m *machine) count(step wire.StepType) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -17,7 +17,7 @@ func (l *lab) upToDate(t testing.TB, reading store.Reading) {
 	require.NoError(t, l.evaluation.BringUpToDate(t.Context(), reading))
 }
 
-// discovered are three machines of a cluster that answered everything.
+// discovered makes three machines of a cluster that answered everything.
 func (l *lab) discovered(t *testing.T) (*model.Cluster, []*machine) {
 	t.Helper()
 	c, env := l.cluster(t)

@@ -43,8 +43,7 @@ func BenchmarkInventoryReply(b *testing.B) {
 	b.ReportMetric(float64(spent[1])/float64(spent[0]), "ratio")
 }
 
-// connected are settled hosts that all reach each other, in a cluster that was evaluated
-// and can still be changed.
+// connected makes settled hosts that all reach each other, in a cluster that was evaluated and can still be changed.
 func (l *lab) connected(b *testing.B, hosts int) []*machine {
 	b.Helper()
 	machines := l.settled(b, hosts)

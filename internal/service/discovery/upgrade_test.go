@@ -11,7 +11,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// release is the agent of the service in these tests.
+// release sets the agent of the service in these tests.
 func release(o *labOptions) {
 	o.AgentImage = "agent:2"
 	o.AgentVersion = "ours:2"
@@ -36,7 +36,7 @@ func TestAgentOfAnotherVersionIsUpgradedAndToldOf(t *testing.T) {
 		old, wanted string
 		argument    string
 	}{
-		"an agent of another make by its image": {model.InstallStep, "agent:1", "agent:2", `{"agent_image":"agent:2"}`},
+		"a foreign agent by its image": {model.InstallStep, "agent:1", "agent:2", `{"agent_image":"agent:2"}`},
 		"an agent of ours by its program": {
 			model.FineSteps, "ours:1", "ours:2",
 			`{"agent_image":"ours:2","programs":{"x86_64":{"path":"/agent/slipway-agent-x86_64","sha256":"abc"}}}`,

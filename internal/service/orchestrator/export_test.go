@@ -2,7 +2,7 @@ package orchestrator
 
 import "context"
 
-// Reconcile is one look for lost workflows.
+// Reconcile looks once for lost workflows.
 func (o *Orchestrator) Reconcile(ctx context.Context) error { return o.reconcile(ctx) }
 
 // Forward and Beat run background work once.

@@ -28,7 +28,7 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 )
 
-// executions is what Temporal knows of workflows: the list lags behind what is asked of one.
+// executions stands for Temporal's workflows: the list lags behind questions about a single one.
 type executions struct {
 	client.Client
 	cluster string // the search attribute of all

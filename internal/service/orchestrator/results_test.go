@@ -17,8 +17,8 @@ import (
 	"slipway/internal/testing/await"
 )
 
-// takingTemporal answers results and heartbeats by their task token; the errors are those of Temporal's frontend
-// (go.temporal.io/server, service/frontend and common/rpc/interceptor).
+// takingTemporal answers results and heartbeats by their task token; with the errors of Temporal's frontend (go.temporal.io/server,
+// service/frontend and common/rpc/interceptor).
 type takingTemporal struct {
 	*answeringTemporal
 	errors map[string]error

@@ -14,7 +14,7 @@ import (
 	"slipway/internal/testing/fixtures"
 )
 
-// A controller of another make may end before its last report: the facts it left decide after a while, and only all of them.
+// A foreign controller may end before its last report: the facts it left decide after a while, and only all of them.
 func TestClusterIsCompleteByItsFactsWhenItsControllerStaysSilent(t *testing.T) {
 	t.Parallel()
 	const silence = 2 * time.Minute

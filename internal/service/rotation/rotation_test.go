@@ -26,7 +26,7 @@ import (
 	"slipway/internal/testing/pgtest"
 )
 
-// service is what one process has.
+// service holds the parts of one process.
 type service struct {
 	keys     *encryption.Keys
 	tables   *store.Store
@@ -35,7 +35,7 @@ type service struct {
 	*rotation.Rotation
 }
 
-// site is what processes share.
+// site holds the parts that processes share.
 type site struct {
 	url, dir, keyFile string
 	later             atomic.Int64 // seconds by which the clock is ahead
@@ -169,7 +169,7 @@ func (s *service) fill(t *testing.T, clusters int) (readable func(t *testing.T, 
 	}
 }
 
-// Everything is readable at every moment, and in the end without the old key.
+// Every secret stays readable at every moment, and in the end without the old key.
 func TestOldKeyEncryptsNothingAfterARotation(t *testing.T) {
 	t.Parallel()
 	site := newSite(t)
@@ -234,7 +234,7 @@ func TestKilledRotationContinues(t *testing.T) {
 	readable(t, site.start(t))
 }
 
-// What is written while others encrypt again is never replaced by what was there before.
+// Encrypting again never replaces a concurrent write by the value before it.
 func TestWritersAndRotationDoNotUndoEachOther(t *testing.T) {
 	t.Parallel()
 	site := newSite(t)

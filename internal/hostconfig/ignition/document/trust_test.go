@@ -32,7 +32,7 @@ func authority(t *testing.T) string {
 
 func in64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// trusting is an override with authorities at sources.
+// trusting makes an override with authorities at sources.
 func trusting(t *testing.T, sources ...string) string {
 	t.Helper()
 	list := []map[string]string{}
@@ -77,7 +77,7 @@ func TestHostsGetTheirConfigurationOverTLSWhereAnAuthorityIsKnown(t *testing.T) 
 			endpoint: "http://x.example.com/c", override: trusting(t, data+in64(b)),
 			url: "http://x.example.com/c/worker", trusts: b,
 		},
-		"a name that is not that of an API": {
+		"a name that is not an API's": {
 			api: "cluster.example.com", cluster: a, url: "https://cluster.example.com:22623/config/worker", trusts: a,
 		},
 		"an address as name":                {api: "192.0.2.5", cluster: a, url: "https://192.0.2.5:22623/config/worker", trusts: a},
