@@ -2,14 +2,13 @@ package lifecycle
 
 import (
 	"slices"
-	"strings"
 
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
 
-// HostConditions are the named groups of host validations (docs/reference/state-rules.md,
-// "Groups of host validations"). A rule that is not among the results passes: it does not
+// HostConditions are the named groups of host validations (docs/reference/states.md,
+// "Groups of validations"). A rule that is not among the results passes: it does not
 // concern the host.
 type HostConditions struct {
 	Connected             bool
@@ -42,45 +41,59 @@ var (
 		wire.HostValidationIDHostnameValid,
 	)
 	requiredInput = ids(wire.HostValidationIDMachineCidrDefined)
-	// forInstallation leaves out what is reported only: NTP, images before they are asked
-	// for, the MTU, a partly cut inventory.
-	forInstallation = ids(
-		wire.HostValidationIDHasMemoryForRole, wire.HostValidationIDHasCPUCoresForRole,
-		wire.HostValidationIDBelongsToMachineCidr, wire.HostValidationIDHostnameUnique, wire.HostValidationIDHostnameValid,
-		wire.HostValidationIDIgnitionDownloadable, wire.HostValidationIDBelongsToMajorityGroup,
-		wire.HostValidationIDSufficientNetworkLatencyRequirementForRole,
-		wire.HostValidationIDSufficientPacketLossRequirementForRole,
-		wire.HostValidationIDHasDefaultRoute, wire.HostValidationIDAPIDomainNameResolvedCorrectly,
-		wire.HostValidationIDAPIIntDomainNameResolvedCorrectly, wire.HostValidationIDAppsDomainNameResolvedCorrectly,
-		wire.HostValidationIDDNSWildcardNotConfigured, wire.HostValidationIDValidPlatformNetworkSettings,
-		wire.HostValidationIDSufficientInstallationDiskSpeed, wire.HostValidationIDNonOverlappingSubnets,
-		wire.HostValidationIDCompatibleAgent, wire.HostValidationIDTimeSyncedBetweenHostAndService,
-		wire.HostValidationIDNoSkipInstallationDisk, wire.HostValidationIDNoSkipMissingDisk,
-		wire.HostValidationIDNoIPCollisionsInNetwork, wire.HostValidationIDNoIscsiNicBelongsToMachineCidr,
+	// notForInstallation are the rules that stop no installation by themselves: they report, or conditions and groups of their own read
+	// them. Every other rule of a host stops it.
+	notForInstallation = slices.Concat(
+		ids(
+			wire.HostValidationIDConnected, wire.HostValidationIDMediaConnected, wire.HostValidationIDHasInventory,
+			wire.HostValidationIDInventoryNotFullyTruncated, wire.HostValidationIDVsphereDiskUUIDEnabled,
+		),
+		ids(
+			wire.HostValidationIDInventoryNotPartiallyTruncated, wire.HostValidationIDNtpSynced, wire.HostValidationIDMtuValid,
+			wire.HostValidationIDContainerImagesAvailable, wire.HostValidationIDReleaseDomainNameResolvedCorrectly,
+		),
+		minHardware, requiredInput,
 	)
 	clusterInput = ids(
 		wire.ClusterValidationIDMachineCidrDefined, wire.ClusterValidationIDClusterCidrDefined,
 		wire.ClusterValidationIDServiceCidrDefined, wire.ClusterValidationIDDNSDomainDefined,
 		wire.ClusterValidationIDPullSecretSet,
 	)
-	vipsDefined        = ids(wire.ClusterValidationIDAPIVipsDefined, wire.ClusterValidationIDIngressVipsDefined)
-	requiredForInstall = ids(
-		wire.ClusterValidationIDMachineCidrEqualsToCalculatedCidr, wire.ClusterValidationIDAPIVipsValid,
-		wire.ClusterValidationIDIngressVipsValid, wire.ClusterValidationIDAllHostsAreReadyToInstall,
-		wire.ClusterValidationIDSufficientMastersCount, wire.ClusterValidationIDNetworkPrefixValid,
-		wire.ClusterValidationIDNoCidrsOverlapping, wire.ClusterValidationIDNtpServerConfigured,
-		wire.ClusterValidationIDNetworkTypeValid, wire.ClusterValidationIDCustomManifestsRequirementsSatisfied,
-		wire.ClusterValidationIDNetworksSameAddressFamilies,
+	vipsDefined = ids(wire.ClusterValidationIDAPIVipsDefined, wire.ClusterValidationIDIngressVipsDefined)
+	// notRequiredForInstall are the rules of a cluster that stop no installation by themselves.
+	notRequiredForInstall = slices.Concat(
+		ids(wire.ClusterValidationIDPlatformRequirementsSatisfied, wire.ClusterValidationIDOpenshiftAiGpuRequirementsSatisfied),
+		clusterInput, vipsDefined,
 	)
 )
 
-// operatorsSuffix ends the ids of operators' rules, of hosts and clusters alike; two ids
-// that end so, or tell of operators, are reported only.
-const operatorsSuffix = "-requirements-satisfied"
+// Group is a named set of validations, all of which have to pass.
+type Group struct {
+	Name string // as conditions of the tables name it
+	IDs  []string
+	// Others turns the group round: it has every rule but IDs.
+	Others bool
+}
 
-var reportedOnly = ids(
-	wire.ClusterValidationIDPlatformRequirementsSatisfied, wire.ClusterValidationIDOpenshiftAiGpuRequirementsSatisfied,
-)
+// HostGroups lists the groups of host validations, for documentation.
+func HostGroups() []Group {
+	return []Group{
+		{Name: "hasMinRequiredHardware", IDs: minHardware},
+		{Name: "sufficientToBeBound", IDs: toBeBound},
+		{Name: "requiredInputFieldsExist", IDs: requiredInput},
+		{Name: "isSufficientForInstall", IDs: notForInstallation, Others: true},
+	}
+}
+
+// ClusterGroups lists the groups of cluster validations, for documentation.
+func ClusterGroups() []Group {
+	return []Group{
+		{Name: "pendingConditions", IDs: clusterInput},
+		{Name: "vipsDefinedConditions", IDs: vipsDefined},
+		{Name: "requiredInputFieldsExistNonDhcp", IDs: slices.Concat(clusterInput, vipsDefined)},
+		{Name: "requiredForInstall", IDs: notRequiredForInstall, Others: true},
+	}
+}
 
 func ids[T ~string](list ...T) []string {
 	out := make([]string, len(list))
@@ -104,7 +117,7 @@ func HostConditionsOf(results []model.ValidationResult) HostConditions {
 		ImagesAvailable:       passed(wire.HostValidationIDContainerImagesAvailable),
 		failedHardware:        failing(results, minHardware),
 		failedInput:           failing(results, requiredInput),
-		failedForInstallation: failing(results, append(operatorRules(results), forInstallation...)),
+		failedForInstallation: failing(results, others(results, notForInstallation)),
 		failedToBeBound:       failing(results, toBeBound),
 	}
 	c.MinHardware = len(c.failedHardware) == 0
@@ -128,7 +141,7 @@ func ClusterConditionsOf(results []model.ValidationResult) ClusterConditions {
 	vips := failing(results, vipsDefined)
 	c := ClusterConditions{
 		failedInput:      failing(results, clusterInput),
-		failedForInstall: failing(results, append(operatorRules(results), requiredForInstall...)),
+		failedForInstall: failing(results, others(results, notRequiredForInstall)),
 	}
 	c.PendingInput = len(c.failedInput) == 0
 	c.VIPsDefined = len(vips) == 0
@@ -159,10 +172,11 @@ func failing(results []model.ValidationResult, group []string) []string {
 	return out
 }
 
-func operatorRules(results []model.ValidationResult) []string {
+// others lists the rules of results that are not in a list.
+func others(results []model.ValidationResult, than []string) []string {
 	var out []string
 	for _, r := range results {
-		if strings.HasSuffix(r.ID, operatorsSuffix) && !slices.Contains(reportedOnly, r.ID) && !slices.Contains(minHardware, r.ID) {
+		if !slices.Contains(than, r.ID) {
 			out = append(out, r.ID)
 		}
 	}

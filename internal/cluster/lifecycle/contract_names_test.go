@@ -12,51 +12,6 @@ import (
 	"slipway/internal/model"
 )
 
-// The groups of docs/reference/state-rules.md, "Groups of host validations" and "Groups
-// of cluster validations", written down again.
-const (
-	minHardwareGroup = "has-min-valid-disks has-min-cpu-cores has-min-memory"
-	dayOneHardware   = minHardwareGroup + " compatible-with-cluster-platform disk-encryption-requirements-satisfied"
-	toInstallGroup   = "has-memory-for-role has-cpu-cores-for-role belongs-to-machine-cidr hostname-unique hostname-valid" +
-		" ignition-downloadable belongs-to-majority-group sufficient-network-latency-requirement-for-role" +
-		" sufficient-packet-loss-requirement-for-role has-default-route api-domain-name-resolved-correctly" +
-		" api-int-domain-name-resolved-correctly apps-domain-name-resolved-correctly dns-wildcard-not-configured" +
-		" valid-platform-network-settings sufficient-installation-disk-speed non-overlapping-subnets" +
-		" compatible-agent time-synced-between-host-and-service no-skip-installation-disk no-skip-missing-disk" +
-		" no-ip-collisions-in-network no-iscsi-nic-belongs-to-machine-cidr"
-	reportedGroup = "connected media-connected has-inventory inventory-not-fully-truncated inventory-not-partially-truncated" +
-		" machine-cidr-defined vsphere-disk-uuid-enabled ntp-synced mtu-valid container-images-available" +
-		" release-domain-name-resolved-correctly"
-
-	clusterPending = "machine-cidr-defined cluster-cidr-defined service-cidr-defined dns-domain-defined pull-secret-set"
-	clusterVIPs    = "api-vips-defined ingress-vips-defined"
-	clusterGroup   = "machine-cidr-equals-to-calculated-cidr api-vips-valid ingress-vips-valid all-hosts-are-ready-to-install" +
-		" sufficient-masters-count network-prefix-valid no-cidrs-overlapping ntp-server-configured" +
-		" network-type-valid custom-manifests-requirements-satisfied networks-same-address-families"
-	clusterReported = "platform-requirements-satisfied openshift-ai-gpu-requirements-satisfied"
-
-	// operatorGroup is of hosts and clusters alike.
-	operatorGroup = "lso odf cnv lvm mce mtv osc node-feature-discovery nvidia-gpu pipelines servicemesh serverless" +
-		" openshift-ai authorino nmstate amd-gpu kmm node-healthcheck self-node-remediation" +
-		" fence-agents-remediation node-maintenance kube-descheduler cluster-observability numa-resources oadp" +
-		" metallb loki openshift-logging"
-)
-
-var (
-	operatorIDs    = suffixed(operatorGroup)
-	hostRuleIDs    = slices.Concat(strings.Fields(dayOneHardware), strings.Fields(toInstallGroup), strings.Fields(reportedGroup), operatorIDs)
-	clusterRuleIDs = slices.Concat(strings.Fields(clusterPending), strings.Fields(clusterVIPs), strings.Fields(clusterGroup),
-		strings.Fields(clusterReported), operatorIDs)
-)
-
-func suffixed(names string) []string {
-	out := strings.Fields(names)
-	for i := range out {
-		out[i] += "-requirements-satisfied"
-	}
-	return out
-}
-
 // allPass reports whether every rule of a group passed, or was not evaluated at all.
 func allPass(results []model.ValidationResult, group ...string) bool {
 	for _, r := range results {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/testing/docpage"
 )
@@ -38,20 +36,23 @@ func TestDocsOfStates(t *testing.T) {
 	} {
 		page.WriteString("## " + table.title + "\n" + transitions(table.rows))
 	}
+	page.WriteString("## Groups of validations\nA condition that names a group holds when every rule of the group passes or is disabled.\n\n" +
+		"### Of hosts\n`compatible-with-cluster-platform` and `disk-encryption-requirements-satisfied` concern hosts of a cluster.\n\n" +
+		groups(lifecycle.HostGroups()) + "### Of clusters\n" + groups(lifecycle.ClusterGroups()))
 	docpage.Check(t, *update, "states.md", strings.TrimRight(page.String(), "\n")+"\n")
 }
 
-// TestPageHasTheRulesOfTheGroupForInstallation compares the row that is written by hand.
-func TestPageHasTheRulesOfTheGroupForInstallation(t *testing.T) {
-	t.Parallel()
-	for _, row := range docpage.Rows(t, "state-rules.md", "Groups of host validations") {
-		if row[0] == "isSufficientForInstall" {
-			ids, _ := strings.CutSuffix(row[1], ", and the rule of every operator")
-			require.ElementsMatch(t, strings.Fields(toInstallGroup), strings.Split(ids, ", "))
-			return
+// groups prints groups of validations.
+func groups(list []lifecycle.Group) string {
+	var cells [][]string
+	for _, g := range list {
+		ids := docpage.Code(g.IDs, "")
+		if g.Others {
+			ids = "every rule but " + ids
 		}
+		cells = append(cells, []string{g.Name, ids})
 	}
-	require.Fail(t, "the page has no such row")
+	return docpage.Table([]string{"group", "rules"}, cells)
 }
 
 func transitions(rows []lifecycle.Row) string {

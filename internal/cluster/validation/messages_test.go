@@ -157,8 +157,6 @@ func TestEveryValidationIDIsCovered(t *testing.T) {
 		counts["cluster"],
 		unevaluated,
 	)
-	require.Equal(t, "host 68/68", counts["host"], "the contract has as many")
-	require.Equal(t, "cluster 49/49", counts["cluster"], "the contract has as many")
 }
 
 // lacks returns which kinds of cases a rule has none of.
