@@ -44,8 +44,8 @@ func finalizingStage(ctx context.Context, s *store.Store, id uuid.UUID) (Finaliz
 	return at, nil
 }
 
-// JudgeFinalizing decides what becomes of a cluster whose finalizing stage took longer than its limit. Without a failure
-// the stage was reported, once, and continues.
+// JudgeFinalizing decides whether a cluster fails whose finalizing stage took longer than its limit. Without a failure the stage was
+// reported, once, and continues.
 func (a *Clusters) JudgeFinalizing(ctx context.Context, r FinalizingClock) (StageVerdict, error) {
 	var verdict StageVerdict
 	err := transitions.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {

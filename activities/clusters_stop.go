@@ -44,9 +44,9 @@ func (a *Clusters) CancelInstallation(ctx context.Context, r InstallRequest) err
 	}))
 }
 
-// BeginReset returns the cluster to the statuses before an installation, voids the steps of hosts and lists the hosts
-// whose agents have to stop: those in the live image that polled lately. It fails with FailureSuperseded when another
-// attempt was begun meanwhile, or the cluster is installed.
+// BeginReset returns the cluster to the statuses before an installation, voids the steps of hosts and lists the hosts whose agents have
+// to stop: hosts in the live image that polled lately. It fails with FailureSuperseded when another attempt was begun meanwhile, or the
+// cluster is installed.
 func (a *Clusters) BeginReset(ctx context.Context, r ResetTarget) (ResetPlan, error) {
 	var plan ResetPlan
 	id := r.ClusterID
@@ -75,7 +75,7 @@ func (a *Clusters) BeginReset(ctx context.Context, r ResetTarget) (ResetPlan, er
 	return plan, nil
 }
 
-// present refuses the reset of another attempt than the present one, and of what is installed by now.
+// present refuses the reset of an attempt other than the present one, and of a cluster that is installed by now.
 func (r ResetTarget) present(c *model.Cluster) error {
 	if r.Attempt != 0 && c.InstallAttempt != r.Attempt || c.Status == model.ClusterInstalled {
 		return superseded("there is nothing to reset: cluster %s is %s and in installation %d", c.Name, c.Status, c.InstallAttempt)
@@ -83,7 +83,7 @@ func (r ResetTarget) present(c *model.Cluster) error {
 	return nil
 }
 
-// agentRuns is how lately an agent must have polled to count as one that still runs steps.
+// agentRuns is how lately an agent must have polled to count as still running steps.
 const agentRuns = time.Minute
 
 // beginReset takes a host out of its installation and reports whether its agent may

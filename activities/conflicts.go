@@ -13,8 +13,8 @@ import (
 	"slipway/internal/model"
 )
 
-// conflictsPass is how long an activity is tried again because the state of its cluster or host does not allow it. What
-// changes that state takes seconds.
+// conflictsPass is how long an activity is tried again because the state of its cluster or host does not allow it. Changes of that
+// state take seconds.
 const conflictsPass = 5 * time.Minute
 
 // Conflicts ends activities whose conflict does not pass, with FailureConflict and the conflict's own sentence.

@@ -28,9 +28,9 @@ type Control struct {
 	Workflows Workflows
 }
 
-// Workflows are those that run in Temporal, by their ids.
+// Workflows finds and ends workflows in Temporal by their ids.
 type Workflows interface {
-	// CancelWorkflow asks a workflow to end; one that does not run has.
+	// CancelWorkflow asks a workflow to end; a workflow that does not run has ended.
 	CancelWorkflow(ctx context.Context, id string) error
 	WorkflowRuns(ctx context.Context, id string) (bool, error)
 }
@@ -218,8 +218,8 @@ const (
 	askReserve = 5 * time.Second // before the activity's time is over
 )
 
-// EndHosts asks workflows of hosts to end, and waits until they have. It returns those that still run when its time is over:
-// what they command is not handed out any more.
+// EndHosts asks workflows of hosts to end, and waits until they have. It returns the workflows that still run when its time is over:
+// their commands are not handed out any more.
 func (a *Control) EndHosts(ctx context.Context, r HostWorkflows) (HostWorkflows, error) {
 	if _, err := each(ctx, r.IDs, func(ctx context.Context, id string) (bool, error) {
 		return false, a.Workflows.CancelWorkflow(ctx, id)

@@ -13,14 +13,14 @@ import (
 	"slipway/internal/wire"
 )
 
-// superseded ends a workflow whose attempt is over: it was reset, or another one was begun, in Temporal's UI or by a
-// command. Nothing it would still do is right any more.
+// superseded ends a workflow whose attempt is over: it was reset, or another one was begun, in Temporal's UI or by a command. It must
+// change nothing any more.
 func superseded(format string, args ...any) error {
 	return temporal.NewNonRetryableApplicationError(fmt.Sprintf(format, args...), FailureSuperseded, nil)
 }
 
-// sameInstallation refuses what a workflow wants of a host for an attempt that is not the present one; c is nil for a host
-// that has left its cluster.
+// sameInstallation refuses a workflow's change of a host for an attempt that is not the present one; c is nil for a host that has left
+// its cluster.
 func (r HostRef) sameInstallation(c *model.Cluster, h *model.Host) error {
 	if r.HostAttempt != 0 && h.WorkflowAttempt != r.HostAttempt {
 		return superseded("attempt %d of host %s is over: it is %s and in attempt %d", r.HostAttempt, h.Hostname(), h.Status, h.WorkflowAttempt)
@@ -54,7 +54,7 @@ func (r InstallRequest) present(c *model.Cluster) error {
 	return nil
 }
 
-// fence says what has to hold for a host to be given a step.
+// fence returns the conditions for a host to be given a step.
 func (r HostRef) fence(step wire.StepType, h *model.Host) model.Fence {
 	row, _ := steps.Of(step)
 	fence := model.Fence{
@@ -66,7 +66,7 @@ func (r HostRef) fence(step wire.StepType, h *model.Host) model.Fence {
 	return fence
 }
 
-// fenced makes the refusal of a fence one that ends the workflow.
+// fenced turns the refusal of a fence into an error that ends the workflow.
 func fenced(err error) error {
 	if errors.Is(err, model.ErrConflict) {
 		return superseded("%s", err)

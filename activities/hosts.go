@@ -109,8 +109,8 @@ func (a *Hosts) GiveUpHost(ctx context.Context, f HostFailure) error {
 	})
 }
 
-// RetryHost prepares a failed host for another attempt: one that has left the live
-// image waits until its user boots it from there again.
+// RetryHost prepares a failed host for another attempt: a host that has left the live image waits until its user boots it from there
+// again.
 func (a *Hosts) RetryHost(ctx context.Context, r RetryRequest) error {
 	if !r.LeftLiveImage {
 		return nil // BeginAttempt does the rest
@@ -143,8 +143,8 @@ func (a *Hosts) RebootTimedOut(ctx context.Context, r HostRef) error {
 	})
 }
 
-// JudgeStage decides what becomes of a host that has been in its stage for longer than its limit. Without a failure the
-// stage was reported, once, and continues, or gets its time again.
+// JudgeStage decides whether a host fails that has been in its stage for longer than its limit. Without a failure the stage was
+// reported, once, and continues, or gets its time again.
 func (a *Hosts) JudgeStage(ctx context.Context, r StageClock) (StageVerdict, error) {
 	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
 	if err != nil {

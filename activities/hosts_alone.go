@@ -62,7 +62,7 @@ func (a *Hosts) JudgeChecks(ctx context.Context, r HostRef) error {
 	return nil
 }
 
-// failedCheck says what is wrong with a host; empty when it can be installed.
+// failedCheck returns the reason why a host cannot be installed; empty when it can be installed.
 func failedCheck(h *model.Host) string {
 	if h.Status == model.HostError {
 		return h.StatusInfo

@@ -15,8 +15,7 @@ import (
 	"slipway/internal/service/transitions"
 )
 
-// Housekeeping removes idle and deleted objects. Every activity does one batch; done
-// again, it finds nothing of it left.
+// Housekeeping removes idle and deleted objects. Every activity does one batch; done again, it finds nothing left of it.
 type Housekeeping struct {
 	Store *store.Store
 	Blob  *blob.Store
@@ -24,7 +23,7 @@ type Housekeeping struct {
 	Running func(ctx context.Context, clusterID uuid.UUID) (bool, error)
 }
 
-// Batch is one look at what is old.
+// Batch names the objects of one batch: how old they are, and where it begins.
 type Batch struct {
 	OlderThan time.Duration // untouched, or deleted, for longer than that
 	After     uuid.UUID     // what the batch before looked at last; zero at first

@@ -18,7 +18,7 @@ import (
 type InstallRequest struct {
 	ClusterID uuid.UUID
 	Attempt   int
-	// Paused is set when the workflow takes the place of one that was paused.
+	// Paused is set when the workflow replaces a paused one.
 	Paused bool `json:",omitempty"`
 }
 
@@ -89,8 +89,8 @@ func (t Timeouts) of(c *model.Cluster) Timeouts {
 	return t
 }
 
-// HostRef names a host in the arguments of activities, and the attempt for which its workflow acts: one that is not the
-// present one any more changes and commands nothing.
+// HostRef names a host in the arguments of activities, and the attempt for which its workflow acts: a workflow of an earlier attempt
+// changes and commands nothing.
 type HostRef struct {
 	ClusterID  uuid.UUID
 	InfraEnvID uuid.UUID

@@ -29,8 +29,8 @@ type Steps struct {
 	Builder  ArgsBuilder
 }
 
-// ArgsBuilder makes the arguments of a step from what is known of a host now; the
-// cluster is nil for one that has left its cluster. It returns nil arguments when there is nothing to ask.
+// ArgsBuilder makes the arguments of a step from the present state of a host; the cluster is nil for a host that has left it. It
+// returns nil arguments when there is nothing to ask.
 type ArgsBuilder interface {
 	StepArgs(ctx context.Context, stepType string, c *model.Cluster, h *model.Host) ([]string, error)
 }
@@ -94,8 +94,8 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 // reached reports whether the host already has what an activity waits for, or why it failed.
 type reached func(*model.Cluster, *model.Host) (bool, error)
 
-// await arms a wait for a host. What the host reported before it was armed found no row to end: reached finds it in the
-// host's state, as does its failure.
+// await arms a wait for a host. Earlier reports of the host found no row to end: reached finds them, and a failure, in the host's
+// state.
 func (a *Steps) await(ctx context.Context, row model.PendingActivity, r HostRef, reached reached) (StepResult, error) {
 	result, err := a.arm(ctx, row)
 	if !errors.Is(err, activity.ErrResultPending) {
@@ -168,7 +168,7 @@ func (a *Steps) WasSent(ctx context.Context, r StepRequest) (bool, error) {
 	info := activity.GetInfo(ctx)
 	sent, err := a.Store.VoidUnsent(ctx, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, r.Type)
 	if errors.Is(err, model.ErrNotFound) {
-		return false, nil // the service was killed before it wrote the row; one that a restore has lost looks the same
+		return false, nil // the service was killed before it wrote the row; a row that a restore has lost looks the same
 	}
 	return sent, err
 }
@@ -189,7 +189,7 @@ func (a *Steps) arm(ctx context.Context, row model.PendingActivity) (StepResult,
 	return arm(ctx, a.Store, row)
 }
 
-// arm writes the row; one that was reported before gives its result at once.
+// arm writes the row; a row that was reported before gives its result at once.
 func arm(ctx context.Context, s *store.Store, row model.PendingActivity) (StepResult, error) {
 	now, err := s.ArmActivity(ctx, row)
 	if err != nil {

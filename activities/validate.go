@@ -14,7 +14,7 @@ type ValidationReport struct {
 	Ignored []Finding `json:",omitempty"` // by the user
 }
 
-// Finding is a validation and what it says.
+// Finding is a validation and its message.
 type Finding struct{ ID, Message string }
 
 // ValidateCluster evaluates the validations of a cluster for the last time before disks are written.

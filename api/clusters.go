@@ -109,8 +109,8 @@ func (s *server) clusterView(ctx context.Context, id uuid.UUID) (clusterView, er
 	return s.viewOf(ctx, c)
 }
 
-// bringUpToDate makes what is read next show statuses and validations of what was changed before. Without them the
-// answer is better than none: the next evaluation brings them.
+// bringUpToDate makes the next read show statuses and validations after earlier changes. When it fails the read is answered without
+// them: the next evaluation brings them.
 func (s *server) bringUpToDate(ctx context.Context, reading store.Reading) {
 	if err := s.Evaluation.BringUpToDate(ctx, reading); err != nil && ctx.Err() == nil {
 		s.Log.Warn("an answer may show a status from before a change", "reading", reading, "error", err)

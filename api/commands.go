@@ -47,7 +47,7 @@ func (s *server) commandCluster(w http.ResponseWriter, r *http.Request) error {
 	return accepted(w, nil)
 }
 
-// commandHost decides what becomes of a failed host.
+// commandHost sends a command for a failed host.
 func (s *server) commandHost(w http.ResponseWriter, r *http.Request) error {
 	infraEnvID, err := idOf(r, "infra_env_id")
 	if err != nil {

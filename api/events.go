@@ -54,7 +54,7 @@ func eventFilter(r *http.Request, p wire.V2ListEventsParams) store.EventFilter {
 		Descending: p.Order == wire.Descending, Limit: max(p.Limit, 0), Offset: max(p.Offset, 0), Tenant: admission.Tenant(r),
 	}
 	if caller := admission.CallerOf(r); caller.Bound() && p.ClusterID == uuid.Nil {
-		// What a bound caller may ask for was checked; without ids it sees its own object.
+		// The ids of a bound caller were checked; without ids it sees its own object.
 		f.ClusterID, f.InfraEnvID = caller.ClusterID, caller.InfraEnvID
 	}
 	if p.HostID != uuid.Nil {

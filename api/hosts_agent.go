@@ -21,7 +21,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// V2RegisterHost registers a host: a new one, or one that booted again.
+// V2RegisterHost registers a host: a new host, or a host that booted again.
 func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnvID uuid.UUID, params wire.V2RegisterHostParams) error {
 	var body wire.HostCreateParams
 	if err := admission.Read(r, &body); err != nil {
@@ -115,7 +115,7 @@ func sendToken(w http.ResponseWriter, token model.Secret) {
 func (s *server) checkComesBack(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
 	e, err := s.Store.InfraEnv(ctx, infraEnvID)
 	if errors.Is(err, model.ErrNotFound) {
-		return nil // hosts of clusters register with one that was deleted
+		return nil // hosts of clusters register with a deleted InfraEnv
 	}
 	if err != nil || e.ImageType != string(wire.ImageTypeDisconnectedIso) {
 		return err

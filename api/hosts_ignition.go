@@ -106,7 +106,7 @@ func (s *server) V2GetHostIgnition(w http.ResponseWriter, r *http.Request, infra
 	return ok(w, wire.HostIgnitionParams{Config: &text})
 }
 
-// V2UpdateHostIgnition sets a config that is laid over the one a host is installed with.
+// V2UpdateHostIgnition sets a config that is laid over the host's own at its installation.
 func (s *server) V2UpdateHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	var params wire.HostIgnitionParams
 	if err := admission.Read(r, &params); err != nil {

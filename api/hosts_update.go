@@ -67,7 +67,7 @@ func (s *server) changeHost(
 	return s.replyHost(how, w, r, infraEnvID, hostID)
 }
 
-// applyHost lays what a client sent over a host; absent fields change nothing.
+// applyHost applies a client's settings to a host; absent fields change nothing.
 func applyHost(h *model.Host, p wire.HostUpdateParams) error {
 	if err := applyFencing(h, p.FencingCredentials); err != nil {
 		return err

@@ -66,9 +66,8 @@ func addHostProgress(out *wire.Host, h *model.Host, view hostView) {
 	}
 }
 
-// addHostFacts adds what the host answered, as JSON in strings (docs/reference/wire.md,
-// "JSON in strings"). What was not answered yet is left out, but for the inventory, which
-// is always there.
+// addHostFacts adds what the host answered, as JSON in strings (docs/reference/wire.md, "JSON in strings"). Missing answers are left
+// out, but for the inventory, which is always present.
 func addHostFacts(out *wire.Host, h *model.Host, view hostView) {
 	if view.inventory && h.Inventory != nil {
 		out.Inventory = jsonText(h.Inventory)
@@ -109,7 +108,7 @@ func addHostFacts(out *wire.Host, h *model.Host, view hostView) {
 	}
 }
 
-// addHostChoices adds what was chosen for the host.
+// addHostChoices adds the choices for the host.
 func addHostChoices(out *wire.Host, h *model.Host) {
 	out.InstallationDiskID, out.InstallationDiskPath = h.InstallationDiskID, h.InstallationDiskPath
 	out.SkipFormattingDisks = joined(h.SkipFormattingDisks)

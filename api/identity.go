@@ -14,8 +14,8 @@ type Identity interface {
 	admission.Identity
 	// AgentToken returns the token that the discovery image of an InfraEnv has for agents.
 	AgentToken(e *model.InfraEnv) (model.Secret, error)
-	// HostToken returns a token of one host; empty where agents need none of their own. Renew returns another one for an agent
-	// whose own is old; empty when it is not.
+	// HostToken returns a token of one host; empty where agents need none of their own. Renew returns a new token for an agent whose own
+	// is old, else an empty one.
 	HostToken(h *model.Host, key model.Secret) (model.Secret, error)
 	Renew(credential string) (model.Secret, error)
 	// UserToken signs a token of a user; auth.ErrNoUserTokens where this service makes none.

@@ -27,7 +27,7 @@ func (n *networks) parse(text string) ([]staticnet.Host, error) {
 	return hosts, err
 }
 
-// check returns whether settings hold placeholders, and the error of those that cannot be read.
+// check returns whether settings hold placeholders, and the error of settings that cannot be read.
 func (n *networks) check(text string) (waiting bool, err error) {
 	hosts, err := n.parse(text)
 	return staticnet.Waiting(hosts), err

@@ -148,7 +148,7 @@ func (r formReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// formError explains a form that cannot be read; the error of one that is too large is returned as it is.
+// formError explains a form that cannot be read; the error of a form that is too large is returned as it is.
 func formError(err error) error {
 	var size *http.MaxBytesError
 	switch {

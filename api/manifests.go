@@ -42,8 +42,8 @@ func (s *server) manifests(ctx context.Context, id uuid.UUID) ([]model.Manifest,
 	return s.Store.Manifests(ctx, id)
 }
 
-// V2CreateClusterManifest adds a manifest to the installation, or replaces the user's
-// one of that folder and name: clients that start again send what they sent before.
+// V2CreateClusterManifest adds a manifest to the installation, or replaces the user's manifest of that folder and name: clients that
+// start again send their manifests again.
 func (s *server) V2CreateClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.CreateManifestParams
 	if err := admission.Read(r, &params); err != nil {
@@ -121,7 +121,7 @@ func (s *server) changedContent(ctx context.Context, m model.Manifest, name, tex
 	return content, manifests.CheckContent(name, content)
 }
 
-// V2DeleteClusterManifest removes a manifest; one that is not there needs nothing.
+// V2DeleteClusterManifest removes a manifest; a missing manifest is a success.
 func (s *server) V2DeleteClusterManifest(
 	w http.ResponseWriter,
 	r *http.Request,

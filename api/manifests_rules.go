@@ -80,8 +80,8 @@ func (s *server) putManifest(ctx context.Context, m model.Manifest, content []by
 	return s.manifestsChanged(ctx, m.ClusterID)
 }
 
-// moveManifest gives a manifest another place; content that was written for a move that
-// was refused is overwritten by whoever takes the place.
+// moveManifest gives a manifest another place; content that was written for a move that was refused is overwritten by the next manifest
+// in that place.
 func (s *server) moveManifest(ctx context.Context, before, after model.Manifest, content []byte) error {
 	there, err := s.findManifest(ctx, after.ClusterID, after.Folder, after.FileName)
 	if err == nil && there.Source == store.SourceUser { // its content must not be overwritten

@@ -7,7 +7,7 @@ import (
 	"slipway/api/admission"
 )
 
-// Operation is one of the API documents, for documentation.
+// Operation is an operation of the API documents, for documentation.
 type Operation struct {
 	admission.Operation
 	// Own says that the operation is not of the contract.

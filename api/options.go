@@ -32,12 +32,12 @@ type Service struct {
 	HostReports    HostReports
 	ClusterReports ClusterReports
 	Orchestrator   Orchestrator
-	// Disconnected makes configs of disconnected images; nil: there are none.
+	// Disconnected makes configs of disconnected images; nil: the deployment has none.
 	Disconnected Disconnected
 
 	// Identity finds the caller of a request; nil: auth.None, which accepts every request.
 	Identity Identity
-	// SignIn lets users of an issuer in; nil: there is none.
+	// SignIn lets users of an issuer in; nil: the deployment has no issuer.
 	SignIn SignIn
 	// Authorize decides whether an actor may do an operation; nil: an actor that is bound to one object may use that
 	// object, and any other actor may do everything.

@@ -18,13 +18,13 @@ type Discovery interface {
 	Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, reply wire.StepReply) error
 }
 
-// Evaluation keeps what is concluded about clusters and hosts up to date.
+// Evaluation keeps statuses and validations of clusters and hosts up to date.
 type Evaluation interface {
 	// BringUpToDate evaluates what changed since its last evaluation, before it is read.
 	BringUpToDate(ctx context.Context, reading store.Reading) error
 }
 
-// HostReports records what is reported about the installation of a host.
+// HostReports records reports about the installation of a host.
 type HostReports interface {
 	Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error
 	Logs(ctx context.Context, infraEnvID, hostID uuid.UUID, state model.LogsState) error

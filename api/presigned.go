@@ -22,9 +22,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// Signed addresses open one file for whoever has them. The service signs them itself
-// instead of having its store of files do it: that may be a folder, and what is in it
-// may be sealed.
+// Signed addresses open one file for anyone who has them. The service signs them itself, not its store of files: the store may be a
+// folder, and its files may be sealed.
 
 // signedFor is how long the signed address of a cluster's file is good: time enough to follow a link. Addresses of an InfraEnv are for
 // firmware, which requests the file whenever the machine is switched on.

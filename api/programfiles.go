@@ -116,7 +116,7 @@ func (p *programFiles) missing(name string) error {
 	return model.NotFoundf("the service has no program %s", name)
 }
 
-// missingFor says what is missing for hosts of an architecture, and how it is had.
+// missingFor makes the error for hosts of an architecture whose program is missing, with the way to get it.
 func (p *programFiles) missingFor(architecture string) error {
 	suffix := architecture
 	if names := programArchitectures[architecture]; len(names) > 0 {

@@ -15,7 +15,7 @@ import (
 const redacted = "[redacted]"
 
 // secretWords are in the names of values that are secret in an install-config (bmc.password, pullSecret, vcenters[].password,
-// additionalTrustBundle is none) and in what is laid over it.
+// additionalTrustBundle is none) and in its overrides.
 var secretWords = []string{"password", "secret", "token", "credential", "privatekey"}
 
 // redact reports whether secrets are left out for a caller: machines need none, and viewers are not to have any.
@@ -23,7 +23,7 @@ func redact(r *http.Request) bool {
 	return admission.CallerOf(r).Role != auth.RoleAdmin && admission.CallerOf(r).Role != auth.RoleUser
 }
 
-// redactedJSON replaces what is secret in a JSON object; a text that cannot be read is left out.
+// redactedJSON replaces the secrets in a JSON object; a text that cannot be read is left out.
 func redactedJSON(text string) string {
 	if text == "" {
 		return ""

@@ -60,8 +60,8 @@ func (s *server) V2GetPreflightRequirements(w http.ResponseWriter, r *http.Reque
 	return ok(w, out)
 }
 
-// preflight is preflight-hardware-requirements of the document, with what is empty in it:
-// clients read the numbers of every operator without looking whether there are any.
+// preflight is preflight-hardware-requirements of the document, with its empty parts: clients read the numbers of every operator
+// without looking whether there are any.
 type preflight struct {
 	Ocp       wire.HostTypeHardwareRequirementsWrapper `json:"ocp"`
 	Operators []operatorPreflight                      `json:"operators"`

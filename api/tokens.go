@@ -57,7 +57,8 @@ func (s *server) describeSignIn(w http.ResponseWriter, _ *http.Request) error {
 	return ok(w, s.SignIn.Describe())
 }
 
-// signIn exchanges a token of the issuer for one of this service, which is not exchanged again: that would be a token without an end.
+// signIn exchanges a token of the issuer for a token of this service. The service's own tokens are refused: exchanging them would
+// extend them without an end.
 func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
 	caller := admission.CallerOf(r)
 	if s.SignIn == nil || caller.Issuer == "" {

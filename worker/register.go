@@ -1,5 +1,4 @@
-// Package worker runs workflows and activities. Its list of both is shared with the
-// replay tests, so that nothing runs that was not replayed.
+// Package worker runs workflows and activities. Its list of both is shared with the replay tests, so that only replayed code runs.
 package worker
 
 import (

@@ -23,9 +23,9 @@ const Deployment = "slipway"
 // Versions keeps the newest version that polls current: Temporal gives workflow tasks, new workflows and activities to
 // workers of the current version alone. Every worker runs it.
 //
-// A newer version becomes current as soon as it polls. An older one becomes current when no worker of the current
-// version polls any more, and only if it knows every change that running workflows have passed: it would replay the
-// others without an error, and continue them in the old way.
+// A newer version becomes current as soon as it polls. An older one becomes current when no worker of the current version polls any
+// more, and only if it knows every change that running workflows have passed: it would replay other workflows without an error, and
+// continue them in the old way.
 type Versions struct {
 	Client client.Client
 	Queue  string
@@ -33,7 +33,7 @@ type Versions struct {
 	Log    *slog.Logger
 	Now    func() time.Time
 
-	// Changes are those that this program knows (workflows.Changes).
+	// Changes are the changes that this program knows (workflows.Changes).
 	Changes map[string]int
 	Pace    Pace
 

@@ -175,9 +175,8 @@ func stageName(s model.FinalizingStage) string {
 	return string(s)
 }
 
-// stall marks the cluster as failed and waits for a command: extend gives it its time
-// once more; cancel and reset end the installation from outside. Nothing that is under
-// way stops meanwhile, and nothing new begins.
+// stall marks the cluster as failed and waits for a command: extend gives it its time once more; cancel and reset end the installation
+// from outside. Work under way continues meanwhile, and no new work begins.
 func (w *clusterInstall) stall(ctx workflow.Context, why string) error {
 	if err := w.deciding.Lock(ctx); err != nil {
 		return err

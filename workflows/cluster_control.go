@@ -19,7 +19,7 @@ type ControlRequest struct {
 // ControlWorkflowID returns the id of the workflow that takes commands for a cluster.
 func ControlWorkflowID(cluster uuid.UUID) string { return "control:" + cluster.String() }
 
-// controlCommands are those that ClusterControl offers; others are refused by name.
+// controlCommands are the commands of ClusterControl; it refuses others by name.
 var controlCommands = []string{
 	CommandCancel, CommandReset, CommandExtend, CommandPause, CommandResume, CommandRetry, CommandRetryStep, CommandEvict,
 }
@@ -34,10 +34,9 @@ type clusterControl struct {
 	reset bool
 }
 
-// ClusterControl takes commands for a cluster as signals and updates, from its first installation until it is deleted:
-// while an installation runs, and when none does. Signals with other names are refused visibly. Each command ends a run, and
-// the next run takes the next one: Temporal gives a workflow that is reset its signals and updates again, and this one would
-// carry out what was meant for another day.
+// ClusterControl takes commands for a cluster as signals and updates, from its first installation until it is deleted: while an
+// installation runs, and when none does. Signals with other names are refused visibly. Each command ends a run, and the next run takes
+// the next one: Temporal gives a workflow that is reset its signals and updates again, and this one would carry out outdated commands.
 func ClusterControl(ctx workflow.Context, request ControlRequest) error {
 	if err := original(ctx, ControlWorkflowID(request.ClusterID)); err != nil {
 		return err
@@ -92,7 +91,7 @@ func (w *clusterControl) command(ctx workflow.Context, name string, input activi
 	err := record(ctx, "Command "+name+" "+input.Host, control.CommandCluster, command, &done)
 	var refused *temporal.ApplicationError
 	if errors.As(err, &refused) && refused.HasDetails() {
-		_ = refused.Details(&done) // a refusal of an earlier version has none
+		_ = refused.Details(&done) // refusals of earlier versions have no details
 	}
 	w.gone, w.over = w.gone || done.Gone, w.over || done.EndsRun
 	return err

@@ -17,8 +17,8 @@ import (
 	"slipway/internal/model"
 )
 
-// continueHosts starts children for the hosts of an installation that another workflow began. A child of that may still be
-// ending, or was left behind: it is cancelled first. What it has commanded is taken over, not commanded again.
+// continueHosts starts children for the hosts of an installation that another workflow began. A child of that workflow may still be
+// ending, or was left behind: it is cancelled first. Its steps are taken over, not commanded again.
 func (w *clusterInstall) continueHosts(ctx workflow.Context) error {
 	if w.many {
 		w.endHosts(ctx, w.plan.Hosts)
@@ -77,8 +77,8 @@ func (w *clusterInstall) replaceHost(ctx workflow.Context, request HostInstallRe
 	}
 }
 
-// signalHost signals the workflow of a host, whatever run it has, and whichever run of this workflow began it: both may have
-// been reset in Temporal's UI. One that has ended needs no signal.
+// signalHost signals any run of a host's workflow, whichever run of this workflow began it: both may have been reset in Temporal's UI.
+// A workflow that has ended needs no signal.
 func (w *clusterInstall) signalHost(ctx workflow.Context, h activities.HostPlan, signal string, value any) {
 	if w.awaitStart(ctx, h) != nil {
 		return
@@ -86,7 +86,7 @@ func (w *clusterInstall) signalHost(ctx workflow.Context, h activities.HostPlan,
 	_ = workflow.SignalExternalWorkflow(ctx, HostWorkflowID(h.InfraEnvID, h.ID), "", signal, value).Get(ctx, nil)
 }
 
-// awaitStart waits until the child of a host runs; one that an earlier run of this workflow began does.
+// awaitStart waits until the child of a host runs; a child that an earlier run of this workflow began runs already.
 func (w *clusterInstall) awaitStart(ctx workflow.Context, h activities.HostPlan) error {
 	child, ok := w.children[h.ID]
 	if !ok && w.continued != nil {
@@ -107,9 +107,9 @@ const (
 	hostsLeft = 2 * time.Minute
 )
 
-// awaitChildren lets cancelled hosts end before their rows are written: the cluster's clean-up has the last word. Children of
-// an earlier run are cancelled by their id. A child that does not end is left behind: nothing that it commands is handed out
-// any more once the clean-up is done.
+// awaitChildren lets cancelled hosts end before their rows are written: the cluster's clean-up has the last word. Children of an
+// earlier run are cancelled by their id. A child that does not end is left behind: its commands are not handed out any more once the
+// clean-up is done.
 func (w *clusterInstall) awaitChildren(ctx workflow.Context) {
 	if workflow.GetVersion(ctx, "bounded-end-of-hosts", workflow.DefaultVersion, 1) < 1 {
 		for _, h := range w.plan.Hosts {
@@ -169,7 +169,7 @@ func (w *clusterInstall) startHosts(ctx workflow.Context) error {
 	return nil
 }
 
-// awaitStarts waits until every host has its child. Where one of an earlier installation was left behind it is ended first.
+// awaitStarts waits until every host has its child. A child that an earlier installation left behind is ended first.
 func (w *clusterInstall) awaitStarts(ctx workflow.Context) error {
 	var left []activities.HostPlan
 	for _, h := range w.plan.Hosts {
@@ -287,7 +287,7 @@ func (w *clusterInstall) listenForLost(ctx workflow.Context) {
 			return
 		}
 		if err := workflow.Await(ctx, func() bool { return w.begun }); err != nil {
-			return // no child takes the place of one that is being started
+			return // a child that is being started is not replaced
 		}
 		at := slices.IndexFunc(w.plan.Hosts, func(h activities.HostPlan) bool { return h.ID == n.HostID })
 		if at < 0 || n.Attempt != w.request.Attempt || ctx.Err() != nil || w.phase == PhaseDone || w.settled(n.HostID) {

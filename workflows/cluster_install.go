@@ -130,14 +130,14 @@ func (w *clusterInstall) conclude(ctx workflow.Context, err error) error {
 	return err
 }
 
-// settle writes the end of the installation to its rows, unless they have it. Commands win over whatever error the
-// cancellation they caused came out as.
+// settle writes the end of the installation to its rows, unless they have it. Commands win over the error of the cancellation they
+// caused.
 func (w *clusterInstall) settle(ctx, after workflow.Context, err error) (status string, _ error) {
 	cancelled := temporal.IsCanceledError(err) || ctx.Err() != nil
 	var clusters *activities.Clusters
 	switch {
 	case isFailure(err, activities.FailureSuperseded):
-		return statusSuperseded, err // what it would write is about another installation
+		return statusSuperseded, err // its rows belong to another installation
 	case w.shown.ends && err == nil && w.phase == PhaseDone:
 		return w.finished(), nil // a cancellation that comes now has nothing to stop
 	case w.stop == stopReset:
@@ -169,7 +169,7 @@ func (w *clusterInstall) settle(ctx, after workflow.Context, err error) (status 
 	return w.finished(), nil
 }
 
-// finished returns how an installation ended that nothing has stopped.
+// finished returns how an installation ended that was not stopped.
 func (w *clusterInstall) finished() string {
 	if w.count(model.RoleMaster, HostDone) > 0 {
 		return statusInstalled

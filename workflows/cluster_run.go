@@ -72,8 +72,8 @@ func (w *clusterInstall) signalInstall(ctx workflow.Context) error {
 	return nil
 }
 
-// outcomes counts the hosts whose installation has an outcome, if only for now. A review
-// can bring something new only when one of the counts has changed.
+// outcomes counts the hosts whose installation has an outcome, maybe a temporary one. A review can bring news only when a count has
+// changed.
 type outcomes struct{ done, waiting, gone int }
 
 // never is no count of hosts: it differs from all of them.

@@ -10,8 +10,8 @@ import (
 )
 
 // A cluster's history grows by some 20 events a host. The history of a cluster with many hosts is cut into runs: the workflow continues
-// as new while its hosts are installed. Their workflows belong to all of its runs: they are found by their id, no run ends them by its
-// own end, and what they have to say comes as news.
+// as new while its hosts are installed. Their workflows belong to all of its runs: they are found by their id, the end of a run does
+// not end them, and they report by news.
 
 // manyHosts is from how many hosts on a cluster's workflow has several runs; fewer stay far below the events that Temporal
 // suggests for one (limit.historyCount.suggestContinueAsNew, 4,096).
@@ -59,9 +59,8 @@ func afterSignals(ctx workflow.Context, holds func() bool) func() bool {
 	return func() bool { return held && holds() }
 }
 
-// full reports whether the history is long, or Temporal's children are not the hosts' workflows any more, and the installation
-// is at a point where another run can take it up: nothing is under way but what hosts do and what is waited for, and every
-// signal was read.
+// full reports whether the history is long, or Temporal's children are not the hosts' workflows any more, and the installation is at a
+// point where another run can take it up: only the hosts' work and waits are under way, and every signal was read.
 func (w *clusterInstall) full(ctx workflow.Context) bool {
 	if !w.astray && (!w.many || !workflow.GetInfo(ctx).GetContinueAsNewSuggested()) {
 		return false
@@ -99,8 +98,7 @@ func (w *clusterInstall) breathe(ctx workflow.Context) error {
 	return workflow.Await(ctx, func() bool { return !w.full(ctx) })
 }
 
-// adopt takes the installation up where the run before this one has left it. It is not cancelled: whatever ends the installation
-// has to know the hosts.
+// adopt takes the installation up where the run before has left it. It is not cancelled: the end of the installation needs the hosts.
 func (w *clusterInstall) adopt(ctx workflow.Context) error {
 	var clusters *activities.Clusters
 	if err := w.record(workflowDisconnected(ctx), "Read the plan", clusters.BeginPreparation, w.request, &w.plan); err != nil {
@@ -110,7 +108,7 @@ func (w *clusterInstall) adopt(ctx workflow.Context) error {
 	return w.enter(ctx, w.phase)
 }
 
-// lastRun returns what the run before this one has left.
+// lastRun returns the state that the run before this one has left.
 func (w *clusterInstall) lastRun() Continuation {
 	if w.continued == nil {
 		return Continuation{}
@@ -153,7 +151,7 @@ func (w *clusterInstall) signalAll(ctx workflow.Context, hosts []activities.Host
 			}
 		}
 		for _, f := range sent {
-			_ = f.Get(ctx, nil) // one that has ended needs no signal
+			_ = f.Get(ctx, nil) // a workflow that has ended needs no signal
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (w *hostAdd) run(ctx workflow.Context) error {
 	var plan activities.AddPlan
 	err := record(ctx, "Freeze the plan", hosts.BeginAddition, w.accepted, &plan)
 	if isFailure(err, activities.FailureRefused) && !w.shown.ends {
-		return nil // the host is not what the command was about any more
+		return nil // the command does not apply to the host any more
 	}
 	if err != nil {
 		return err

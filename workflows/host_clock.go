@@ -10,10 +10,8 @@ import (
 	"slipway/internal/model"
 )
 
-// bounded waits for something that belongs to a stage. When the stage takes longer than
-// it may, the rules say what becomes of it: it fails, it is reported and continues (soft
-// time-outs), or it gets its time once more because another host waits for its user.
-// What belongs to no stage simply ends with its limit.
+// bounded waits for work of a stage. When the stage takes longer than it may, the rules decide: it fails, it is reported and continues
+// (soft time-outs), or it gets its time once more because another host waits for its user. Work outside of stages ends with its limit.
 func (w *hostInstall) bounded(
 	ctx workflow.Context, stage model.Stage, limit time.Duration, begin func(workflow.Context, time.Duration) workflow.Future,
 ) error {

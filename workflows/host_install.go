@@ -82,7 +82,7 @@ func (w *hostInstall) run(ctx workflow.Context) error {
 	return w.attempts(ctx, 0)
 }
 
-// attempts runs the stages from one on until all are done or the host is given up.
+// attempts runs the stages from a given stage until all are done or the host is given up.
 func (w *hostInstall) attempts(ctx workflow.Context, from int) error {
 	for {
 		at, err := w.attemptFrom(ctx, from)
@@ -114,8 +114,7 @@ func (w *hostInstall) superseded(ctx workflow.Context, err error) error {
 	return err
 }
 
-// prepare checks the installation disk and the images; a failure shows in the host's
-// validations, and the cluster decides what it means.
+// prepare checks the installation disk and the images; a failure shows in the host's validations, and the cluster decides about it.
 func (w *hostInstall) prepare(ctx workflow.Context) error {
 	if err := w.validate(ctx); err != nil {
 		return err
@@ -127,8 +126,8 @@ func (w *hostInstall) prepare(ctx workflow.Context) error {
 	return w.notifyCluster(ctx, HostPrepared, problem)
 }
 
-// validate lists how the validations of the host stand before its disk is touched. What failed holds the preparation up by
-// the host's status; the list is for people.
+// validate lists the state of the host's validations before its disk is touched. Failures hold the preparation up by the host's status;
+// the list is for people.
 func (w *hostInstall) validate(ctx workflow.Context) error {
 	if !w.shown.readable {
 		return nil
@@ -137,8 +136,8 @@ func (w *hostInstall) validate(ctx workflow.Context) error {
 	return record(ctx, "Validate the host", hosts.ValidateHost, w.ref, &activities.ValidationReport{})
 }
 
-// check asks for the speed of the installation disk and for the images; what was found is in the host's facts. It returns at
-// once when one of them holds the host up, and what; only a cancellation is an error.
+// check asks for the speed of the installation disk and for the images; the results are in the host's facts. It returns the problem at
+// once when one of them holds the host up; only a cancellation is an error.
 func (w *hostInstall) check(ctx workflow.Context) (problem string, err error) {
 	checks, stop := workflow.WithCancel(ctx)
 	open, failed := len(steps.Checks()), false
@@ -157,7 +156,7 @@ func (w *hostInstall) check(ctx workflow.Context) (problem string, err error) {
 		}
 		failed = false
 		if problem, err = w.judgeChecks(ctx); problem != "" || err != nil {
-			stop() // what the others find changes nothing
+			stop() // the other results change nothing
 			return problem, err
 		}
 	}
@@ -177,7 +176,7 @@ func (w *hostInstall) judgeChecks(ctx workflow.Context) (problem string, err err
 	return "", err
 }
 
-// attemptFrom runs the stages of the host from one on, and returns the stage it failed in.
+// attemptFrom runs the stages of the host from a given stage, and returns the stage it failed in.
 func (w *hostInstall) attemptFrom(ctx workflow.Context, from int) (int, error) {
 	w.attempt++
 	if err := w.begins(ctx); err != nil {

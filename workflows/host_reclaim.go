@@ -20,7 +20,7 @@ func HostReclaim(ctx workflow.Context, request activities.ReclaimRequest) error 
 	var plan activities.ReclaimPlan
 	err := record(ctx, "Begin reclaim", hosts.BeginReclaim, request, &plan)
 	if isFailure(err, activities.FailureRefused) {
-		return nil // the host is not what the command was about any more
+		return nil // the command does not apply to the host any more
 	}
 	if err != nil {
 		return err

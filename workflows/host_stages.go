@@ -92,8 +92,8 @@ func (w *hostInstall) runStep(ctx workflow.Context, step wire.StepType, stage mo
 	}
 }
 
-// neverSent reports, after a heartbeat time-out of a step that is asked once only,
-// whether the step never left the service: then asking again writes nothing twice.
+// neverSent reports, after a heartbeat time-out of a step that is asked only once, whether the step never left the service: then asking
+// again cannot write a disk twice.
 func (w *hostInstall) neverSent(ctx workflow.Context, step wire.StepType, err error) bool {
 	if !isTimeout(err) || ctx.Err() != nil {
 		return false
@@ -130,8 +130,7 @@ func writesDisk(step wire.StepType) bool {
 	return row.WritesDisk
 }
 
-// passGate shows the stage and waits until the control plane is up. The host is
-// watched meanwhile: one that is lost ends the wait.
+// passGate shows the stage and waits until the control plane is up. The host is watched meanwhile: a lost host ends the wait.
 func (w *hostInstall) passGate(ctx workflow.Context, stage model.Stage) error {
 	if err := w.showStage(ctx, stage); err != nil {
 		return err

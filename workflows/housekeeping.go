@@ -16,7 +16,7 @@ const (
 	SchedulePurge         = "housekeeping:purge"
 )
 
-// HousekeepingRequest says what is old.
+// HousekeepingRequest sets the age of old objects.
 type HousekeepingRequest struct {
 	OlderThan time.Duration
 }
@@ -38,8 +38,7 @@ func DeregisterIdleClusters(ctx workflow.Context, r HousekeepingRequest) (report
 	return report, err
 }
 
-// DeregisterIdleInfraEnvs deletes InfraEnvs that were left alone for long, and
-// such hosts in those that were not.
+// DeregisterIdleInfraEnvs deletes InfraEnvs that were idle for long, and idle hosts in the other InfraEnvs.
 func DeregisterIdleInfraEnvs(ctx workflow.Context, r HousekeepingRequest) (report HousekeepingReport, err error) {
 	var h *activities.Housekeeping
 	if report.InfraEnvs, err = inBatches(ctx, "delete idle InfraEnvs", h.DeregisterIdleInfraEnvs, r); err != nil {
@@ -49,8 +48,8 @@ func DeregisterIdleInfraEnvs(ctx workflow.Context, r HousekeepingRequest) (repor
 	return report, err
 }
 
-// PurgeDeleted removes for good what was deleted long ago. Clusters come first: their
-// hosts go with them, and with those what holds InfraEnvs back.
+// PurgeDeleted removes for good objects that were deleted long ago. Clusters come first: their hosts are removed with them, and
+// InfraEnvs can be removed only without hosts.
 func PurgeDeleted(ctx workflow.Context, r HousekeepingRequest) (report HousekeepingReport, err error) {
 	var h *activities.Housekeeping
 	if report.Clusters, err = inBatches(ctx, "remove deleted clusters", h.PurgeClusters, r); err != nil {

@@ -25,7 +25,7 @@ const (
 	SignalInstall      = "install"             // cluster to host: preparation is over
 	SignalControlPlane = "control-plane-ready" // cluster to host: two masters are done
 	SignalHold         = "hold"                // cluster to host: pause (true) or resume (false)
-	SignalHostLost     = "host-lost"           // service to cluster: a host has no workflow any more
+	SignalHostLost     = "host-lost"           // service to cluster: the workflow of a host is gone
 	QueryState         = "state"
 )
 

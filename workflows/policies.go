@@ -30,8 +30,7 @@ var retryForever = &temporal.RetryPolicy{
 	NonRetryableErrorTypes: []string{activities.FailureRefused, activities.FailureStep, activities.FailureInterrupted},
 }
 
-// endless is the limit of what is bounded from outside: by a soft time-out, a clock of
-// the whole installation, or a command.
+// endless is the limit of work that is bounded from outside: by a soft time-out, a clock of the whole installation, or a command.
 const endless = 10 * 365 * 24 * time.Hour
 
 // record runs a short write to the database and waits for its result; result may be nil.

@@ -14,8 +14,8 @@ var (
 	hostCommands    = []string{CommandRetry, CommandRetryStep, CommandEvict}
 )
 
-// refuseSignals writes down, beside the history, signals that a workflow does not take: a mistyped command would be
-// ignored without a word. In workflows that an earlier version has left one in, they are ignored as before.
+// refuseSignals writes down, beside the history, signals that a workflow does not take: a mistyped command would be ignored silently.
+// In workflows that got such a signal under an earlier version, they are ignored as before.
 func refuseSignals(about activities.HostRef, commands []string, internal ...string) func(workflow.Context) {
 	takes := slices.Concat(commands, internal)
 	return func(ctx workflow.Context) {

@@ -12,8 +12,8 @@ import (
 	"slipway/activities"
 )
 
-// What people see of workflows in Temporal's UI and command line: search attributes, current details, names of timers and
-// commands. Current details and names are no commands: a replay does not compare them.
+// Texts of workflows for people in Temporal's UI and command line: search attributes, current details, names of timers and commands.
+// Current details and names are no commands: a replay does not compare them.
 
 // Search attributes of all workflows; they are not encrypted.
 var (
@@ -39,7 +39,7 @@ const (
 	statusSuperseded = "superseded"
 )
 
-// What a workflow waits for whose user has to decide.
+// Waits of a workflow whose user has to decide.
 const (
 	waitsForHost    = "retry, retry-step or evict"
 	waitsForCluster = "extend, cancel or reset"
@@ -49,10 +49,10 @@ const (
 type shown struct {
 	// readable guards the commands that only people need: search attributes that change, validations, no timers without an end.
 	readable bool
-	// brief guards what makes histories short: no news and no review that change nothing, one activity for each stage of
+	// brief guards the changes that shorten histories: no news and no review that change nothing, one activity for each stage of
 	// finalizing, and runs that continue as new.
 	brief bool
-	// ends guards that every end writes the state, and that nothing is waited for without a limit.
+	// ends guards that every end writes the state, and that every wait has a limit.
 	ends               bool
 	status, waitingFor string
 }
@@ -130,7 +130,7 @@ func (w *clusterInstall) names(state HostState) []string {
 	return names
 }
 
-// details say in sentences what happens and what is waited for.
+// details describe in sentences the present work and waits.
 func (w *clusterInstall) details() string {
 	lines := []string{fmt.Sprintf("**%s**: %d of %d hosts are installed.", w.phase, len(w.names(HostDone)), len(w.plan.Hosts))}
 	if w.paused {
@@ -163,7 +163,7 @@ func (w *clusterInstall) ended(ctx workflow.Context, status string, err error) {
 	workflow.SetCurrentDetails(ctx, details)
 }
 
-// ended shows how the workflow of a host ended: it waits for nothing any more.
+// ended shows how the workflow of a host ended: it does not wait any more.
 func (w *hostInstall) ended(ctx workflow.Context, err error) {
 	if !w.shown.ends {
 		return

@@ -41,7 +41,7 @@ func (g *Gate) Admit(next http.Handler) http.Handler {
 			httpapi.Fail(w, r, err)
 			return
 		}
-		w.Header().Set("Cache-Control", "no-store") // until a handler says otherwise: most answers hold what is secret to some
+		w.Header().Set("Cache-Control", "no-store") // until a handler says otherwise: most answers hold secrets
 		if r.Body != nil {
 			r.Body = http.MaxBytesReader(w, r.Body, o.limit)
 		}

@@ -11,7 +11,7 @@ import (
 var filesOf = map[auth.Role][]string{
 	// The bootstrap host takes its config; the configs of the others come as their host's own.
 	agent: {"bootstrap.ign"},
-	// The administrator's kubeconfig applies what comes after the installation, with rights that its service account lacks.
+	// The administrator's kubeconfig applies late manifests after the installation, with rights that its service account lacks.
 	controller: {"kubeconfig-noingress", "custom_manifests.json"},
 	// Those that openshift/assisted-installer asks for (src/installer/installer.go,
 	// src/assisted_installer_controller/assisted_installer_controller.go).

@@ -6,7 +6,7 @@ import (
 	"slipway/internal/platform/auth"
 )
 
-// Operation is one of an API document, for documentation.
+// Operation is an operation of an API document, for documentation.
 type Operation struct {
 	Method, Path string
 	ID           string

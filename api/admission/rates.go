@@ -89,8 +89,8 @@ func (r *rates) use(caller Caller) error {
 	return httpapi.Errorf(httpapi.ErrTooMany, "require at most %d requests a second with one credential, found more", int(a.every))
 }
 
-// refused counts a wrong credential of an address, and returns what to answer. Right ones of the same address are not held up: hosts
-// may share it with whoever tries.
+// refused counts a wrong credential of an address, and returns the answer. Valid credentials from the same address are not held up:
+// hosts may share it with an attacker.
 func (r *rates) refused(request *http.Request, refusal error) error {
 	if r.of("refused", addressOf(request), refusals).AllowN(r.now(), 1) {
 		return refusal

@@ -26,9 +26,9 @@ type network struct {
 // noNetworkType is the network type of clusters whose install-config names none.
 const noNetworkType = "None"
 
-// Effective returns the cluster as it will be installed: with the network type and the networks that its override puts into
-// the install-config. Lists are merged element by element, as there. It returns the cluster itself, which must not be changed,
-// when the override says nothing of networks.
+// Effective returns the cluster as it will be installed: with the network type and the networks that its override puts into the
+// install-config. Lists are merged element by element, as there. It returns the cluster itself, which must not be changed, when the
+// override has no networks.
 func (c *Cluster) Effective() *Cluster {
 	if c == nil || c.DayTwo() || !strings.Contains(strings.ToLower(c.InstallConfigOverride), "networking") {
 		return c

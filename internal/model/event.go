@@ -37,8 +37,8 @@ type Event struct {
 	Counted Counted
 }
 
-// Counted holds the values of an event that metrics need and that are not its properties. What it points to may
-// change once the transaction that wrote the event is over.
+// Counted holds the values of an event that metrics need and that are not its properties. The objects it points to may change once the
+// transaction that wrote the event is over.
 type Counted struct {
 	Cluster *Cluster
 	Host    *Host

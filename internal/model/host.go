@@ -62,8 +62,8 @@ type Host struct {
 	OfSingleNode bool `json:"of_single_node,omitempty"`
 	// Attempt counts the times the host's installation was begun in this run.
 	Attempt int `json:"attempt,omitempty"`
-	// BootstrapBoot is the boot in which the host was last told to begin the bootstrap of a cluster; empty for never. What
-	// the bootstrap started runs until the host is booted again.
+	// BootstrapBoot is the boot in which the host was last told to begin the bootstrap of a cluster; empty for never. The services of the
+	// bootstrap run until the host is booted again.
 	BootstrapBoot string `json:"bootstrap_boot,omitempty"`
 	// PendingWorkflow is an accepted workflow of this host alone that is not started yet; the sweeper starts
 	// it. WorkflowAttempt counts accepted workflows and never decreases.
@@ -197,7 +197,7 @@ type ValidationResult struct {
 	Ignored bool `json:"ignored,omitempty"`
 }
 
-// Passes reports whether nothing waits for the rule: it holds, is ignored or is disabled.
+// Passes reports whether the rule holds nothing up: it holds, is ignored or is disabled.
 func (r ValidationResult) Passes() bool {
 	return r.Ignored || r.Status == ValidationSuccess || r.Status == ValidationDisabled
 }

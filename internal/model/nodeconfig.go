@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Ports of an existing cluster's machine config server: for hosts that know an authority that signed its certificate, and for
-// others. What it gives holds credentials.
+// Ports of an existing cluster's machine config server: for hosts that know an authority that signed its certificate, and for others.
+// Its configs hold credentials.
 const (
 	machineConfigPort      = 22623
 	plainMachineConfigPort = 22624

@@ -53,7 +53,7 @@ type PendingActivity struct {
 	// Type is the step type, the stage, the milestone, StatusReached or StatusLeft.
 	Type string `db:"type"`
 	Args []string
-	// Fence holds back a step; others have none.
+	// Fence holds back a step; other kinds of rows have no fence.
 	Fence Fence
 	// Awaited are the statuses a row of kind ActivityStatus is about.
 	Awaited []string `db:"awaited"`
@@ -85,8 +85,8 @@ type Fence struct {
 	// ClusterAttempt is the attempt of the cluster (InstallAttempt), HostAttempt the host's (WorkflowAttempt), for which the step is
 	// commanded; zero when the step belongs to none.
 	ClusterAttempt, HostAttempt int
-	// HostTry counts the tries of the host in that attempt (Attempt). It holds nothing back: a workflow that was begun again
-	// takes over what the one before commanded in the same try. Zero is no try: checks before it, and rows of earlier versions.
+	// HostTry counts the tries of the host in that attempt (Attempt). It holds no step back: a workflow that was begun again takes over
+	// the steps that its predecessor commanded in the same try. Zero is no try: checks before it, and rows of earlier versions.
 	HostTry int
 	// Boot is the boot of the host for which the step is commanded; empty when any will do.
 	Boot string
@@ -97,7 +97,7 @@ func (i *PendingActivity) Open() bool {
 	return i.State == ActivityPending || i.State == ActivitySent
 }
 
-// Reached reports whether a row of kind ActivityStatus has what it waits for, at a status.
+// Reached reports whether a status ends the wait of a row of kind ActivityStatus.
 func (i *PendingActivity) Reached(status string) bool {
 	return (i.Type == StatusLeft) != slices.Contains(i.Awaited, status)
 }
@@ -116,7 +116,7 @@ const (
 // empty stage comes before the first report.
 func MilestoneLeft(stage FinalizingStage) Milestone { return Milestone(leftPrefix + string(stage)) }
 
-// IsLeft reports whether a milestone is one of MilestoneLeft.
+// IsLeft reports whether a milestone was made by MilestoneLeft.
 func (m Milestone) IsLeft() bool { return strings.HasPrefix(string(m), leftPrefix) }
 
 const leftPrefix = "left "

@@ -47,7 +47,7 @@ var writerOptions = map[string]bool{
 	"--delete-karg": true, "--network-dir": true, "--stream-base-url": true, "--fetch-retries": true,
 }
 
-// namesConfigFile finds -c and --config-file. Short options may stand in one word, up to the first one with a value.
+// namesConfigFile finds -c and --config-file. Short options may stand in one word, up to the first option with a value.
 func namesConfigFile(args []string) bool {
 	const withValue = "sufiIap"
 	for n := 0; n < len(args); n++ {

@@ -21,7 +21,7 @@ const (
 	ClusterUnmonitored                 ClusterStatus = "unmonitored"
 )
 
-// ClusterKind distinguishes clusters installed here from those that only accept additional hosts.
+// ClusterKind distinguishes clusters installed here from clusters that only accept additional hosts.
 type ClusterKind string
 
 // The cluster kinds.

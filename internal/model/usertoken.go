@@ -12,7 +12,7 @@ type UserToken struct {
 	UserName  string    `db:"user_name"`
 	OrgID     string    `db:"org_id"` // empty: the user is of no organization
 	Role      string    `db:"role"`   // a role of package auth
-	Note      string    `db:"note"`   // what it is for
+	Note      string    `db:"note"`   // its purpose
 	CreatedBy string    `db:"created_by"`
 	CreatedAt time.Time `db:"created_at"`
 	ExpiresAt time.Time `db:"expires_at"`

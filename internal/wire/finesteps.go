@@ -29,7 +29,7 @@ const (
 	StepsFine   = "fine"
 	// HeaderBoot names the boot of the host, on registration and on polls (docs/steps-and-results.md, "Fences").
 	HeaderBoot = "Slipway-Boot"
-	// HeaderRegistration says on registration that it is not the first one of this boot; RegistrationAgain is its only value.
+	// HeaderRegistration marks a registration that is not the first of this boot; RegistrationAgain is its only value.
 	HeaderRegistration = "Slipway-Registration"
 	RegistrationAgain  = "again"
 	// HeaderToken gives an agent of ours the token of its host, in answers to registrations and polls.
@@ -38,8 +38,8 @@ const (
 	HeaderPrefer = "Prefer"
 )
 
-// AgentUpgrade is the argument of the step upgrade-agent for an agent of ours: what it is
-// to become, and where its program is for each architecture ("x86_64", "arm64"...).
+// AgentUpgrade is the argument of the step upgrade-agent for a Slipway agent: its new version, and the place of its program for each
+// architecture ("x86_64", "arm64"...).
 type AgentUpgrade struct {
 	AgentImage string                  `json:"agent_image"`
 	Programs   map[string]AgentProgram `json:"programs"`
@@ -49,7 +49,7 @@ type AgentUpgrade struct {
 // of the controller need beyond it.
 type BootstrapRequest struct {
 	InstallCmdRequest
-	// Attempt counts the installations of the cluster, of which the host may begin the bootstrap of one in a boot.
+	// Attempt counts the installations of the cluster. A host may begin the bootstrap of one attempt in a boot.
 	Attempt int `json:"attempt,omitempty"`
 	// Controller is how the controller runs in an image of the release; nil where ControllerImage contains it.
 	Controller *ControllerProgram `json:"controller,omitempty"`
@@ -61,7 +61,7 @@ type BootstrapRequest struct {
 type ControllerProgram struct {
 	// Image is the pull specification of the image it runs in, the component cli of the release.
 	Image string `json:"image"`
-	// Programs are those the service offers, by architecture ("x86_64", "arm64"...).
+	// Programs are the service's programs, by architecture ("x86_64", "arm64"...).
 	Programs map[string]AgentProgram `json:"programs"`
 }
 

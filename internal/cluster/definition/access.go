@@ -16,8 +16,8 @@ import (
 	"slipway/internal/model"
 )
 
-// CheckPullSecret checks a pull secret (docs/reference/auth.md, "Form of a pull secret"). Of places, where an image is read,
-// one must have an entry; without places none needs one. Errors contain no part of the secret.
+// CheckPullSecret checks a pull secret (docs/reference/auth.md, "Form of a pull secret"). One of the places that an image is read from
+// must have an entry; without places no entry is required. Errors contain no part of the secret.
 func CheckPullSecret(text string, places ...string) error {
 	secret, err := pullsecret.Check(text)
 	if err != nil {
@@ -37,7 +37,7 @@ func CheckPullSecret(text string, places ...string) error {
 	return model.Invalidf("pull_secret: require an entry for registry %q or a mirror of it, found none", registryOf(places[len(places)-1]))
 }
 
-// privatePlaces returns the names of an image at its mirrors and, as the last one, its own. It returns none if one of them is
+// privatePlaces returns the names of an image at its mirrors and, as the last one, its own. It returns an empty list if one of them is
 // in a public registry.
 func (o Offer) privatePlaces(image string) []string {
 	if !strings.Contains(image, "/") || len(o.PublicRegistries) == 0 {

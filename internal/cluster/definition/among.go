@@ -57,9 +57,9 @@ func roomForHosts(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	return nil
 }
 
-// inOrder returns an error for machine networks of a new cluster that are not one of each family, the first of the family that
-// pods have first, which is IPv4 unless the request says so; the user's load balancer may be in other networks
-// (internal/network/dual_stack_validations.go of openshift/assisted-service).
+// inOrder returns an error unless the machine networks of a new cluster are one of each family, the pods' first family first, which is
+// IPv4 unless the request says otherwise; the user's load balancer may be in other networks (internal/network/dual_stack_validations.go
+// of openshift/assisted-service).
 func inOrder(c *model.Cluster) error {
 	if len(c.MachineNetworks) < 2 || c.LoadBalancer == userManaged || c.UserManagedNetworking {
 		return nil
@@ -92,7 +92,7 @@ func roomForPods(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	return nil
 }
 
-// free returns an error for a VIP that is an address of a host, or the first or last one of a host's IPv4 network.
+// free returns an error for a VIP that is an address of a host, or the first or last address of a host's IPv4 network.
 func free(field string, vips []model.VIP, hosts []*model.Host) error {
 	for _, vip := range vips {
 		for _, h := range hosts {

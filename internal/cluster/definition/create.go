@@ -1,6 +1,6 @@
-// Package definition holds the rules of what users define: clusters and InfraEnvs. A rule reads what a client sent and
-// what is defined already, and changes the definition or returns a model.ErrInvalid that names the field, what is
-// required and what was found. There is no HTTP and no database here.
+// Package definition holds the rules for objects that users define: clusters and InfraEnvs. A rule reads a client's request and the
+// present definition, and changes the definition or returns a model.ErrInvalid that names the field, what is required and what was
+// found. There is no HTTP and no database here.
 package definition
 
 import (
@@ -17,7 +17,7 @@ type Offer struct {
 	Releases         *openshift.Catalogue
 	AnyReleaseImage  bool     // users may name release images that are not in Releases
 	PublicRegistries []string // registries that need no entry in a pull secret; empty: none is checked
-	// Mirrors returns the names of an image at its mirrors; nil: it has none.
+	// Mirrors returns the names of an image at its mirrors; nil: images have no mirrors.
 	Mirrors func(image string) []string
 }
 

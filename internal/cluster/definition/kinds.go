@@ -39,7 +39,7 @@ func Imported(p wire.ImportClusterParams, releases *openshift.Catalogue) (*model
 	if version == "" {
 		return c, nil
 	}
-	// Its version need not be one that new clusters can be installed with.
+	// Its version need not be available for new clusters.
 	if _, err := parseVersion("openshift_version", version); err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func applyPlatform(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	return applyLoadBalancer(c, p)
 }
 
-// choosePlatform sets the platform; only an external one has a name.
+// choosePlatform sets the platform; only an external platform has a name.
 func choosePlatform(c *model.Cluster, p wire.Platform) error {
 	chosen := model.Platform{
 		Type: string(p.Type), ExternalName: p.External.PlatformName,

@@ -21,7 +21,7 @@ var settings = []setting{
 // joiningSettings are the parts for hosts that join an installed cluster.
 var joiningSettings = []setting{applyIdentity, applyProxy, applyTime, applyEndpoint}
 
-// applySettings applies what a client sent to a cluster, at registration and update; absent fields change nothing.
+// applySettings applies a client's settings to a cluster, at registration and update; absent fields change nothing.
 func applySettings(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	rows := settings
 	if c.DayTwo() {

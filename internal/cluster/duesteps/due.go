@@ -13,8 +13,7 @@ type View struct {
 	Status     model.HostStatus
 	AgentSteps model.AgentSteps
 	Facts      model.Facts
-	// StatusUpdatedAt is when the host got its status: what is asked once in a status
-	// is asked again when the host comes back to it.
+	// StatusUpdatedAt is when the host got its status: a step asked once in a status is asked again when the host comes back to it.
 	StatusUpdatedAt time.Time
 	// NetworkGeneration and HostsGeneration are the cluster's; zero while unbound.
 	NetworkGeneration int64

@@ -168,7 +168,7 @@ func InstallRequest(in ArgsInput) (wire.InstallCmdRequest, error) {
 		McoImage: in.Images.MCO, MustGatherImage: mustGather, CoreosImage: beside,
 		ControlPlaneCount: controlPlaneCount(c, h), CheckCvo: in.CheckClusterVersion,
 		OpenshiftVersion: c.OpenShiftVersion, InstallerArgs: args,
-		// What keeps partitions must not be wiped.
+		// A disk that keeps partitions must not be wiped.
 		SkipInstallationDiskCleanup: hardware.DiskSpeedExempt(h),
 		EnableSkipMcoReboot:         skipMCOReboot(in, kernelName(h)),
 		NotifyNumReboots:            true,

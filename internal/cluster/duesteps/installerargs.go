@@ -74,9 +74,9 @@ func reachesCluster(in ArgsInput, args []string) bool {
 	return givesIP(args) || slices.Contains(args, copyNetwork) || onOraclesCloud(in)
 }
 
-// dhcpKargs configure the NICs in the machine networks; others keep out of the boot.
-// Without machine networks, and for networks of an existing cluster, nothing is known. On Oracle's cloud the
-// firmware's table configures the NIC of an iSCSI disk, and DHCP on another one would take its route away.
+// dhcpKargs configure the NICs in the machine networks; others keep out of the boot. Without machine networks, and for an existing
+// cluster, the networks are unknown. On Oracle's cloud the firmware's table configures the NIC of an iSCSI disk, and DHCP on another
+// NIC would take its route away.
 func dhcpKargs(in ArgsInput) []string {
 	if in.Cluster == nil || in.Host.DayTwo() || in.Cluster.DayTwo() || onOraclesCloud(in) && len(iscsiPaths(in.Host)) > 0 {
 		return nil
@@ -116,7 +116,7 @@ func inAny(networks []netip.Prefix, a netip.Prefix) bool {
 	return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(a.Addr()) })
 }
 
-// onOraclesCloud reports whether a machine is one of Oracle's cloud, which imported clusters do not name.
+// onOraclesCloud reports whether a machine runs in Oracle's cloud, which imported clusters do not name.
 func onOraclesCloud(in ArgsInput) bool {
 	if in.Host.Inventory != nil && in.Host.Inventory.SystemVendor.Manufacturer == validation.OracleCloud {
 		return true

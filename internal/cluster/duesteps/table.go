@@ -46,8 +46,8 @@ var (
 	dayTwo = []model.HostKind{model.KindAddToExistingClusterHost}
 )
 
-// stateRows is docs/reference/step-rules.md, "Steps by status". States of an installation
-// ask nothing but leases: their steps come from the workflow.
+// stateRows is docs/reference/step-rules.md, "Steps by status". In states of an installation only leases are asked: their steps come
+// from the workflow.
 var stateRows = []stateRow{
 	{
 		kinds: dayOne, statuses: on(model.HostDiscovering), seconds: idleSeconds,

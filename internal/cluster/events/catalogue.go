@@ -74,8 +74,7 @@ type entry struct {
 	message  string
 }
 
-// catalogue holds every event. Names, severities and properties are those that clients of
-// the v2 API know; the sentences are ours.
+// catalogue holds every event. Names, severities and properties follow the v2 API; the sentences are Slipway's own.
 var catalogue = map[Name]entry{
 	AfterInactivityClusterDeregistered: {
 		severity: model.SeverityInfo,

@@ -53,7 +53,7 @@ func New(name Name, about Subject, props Props, at time.Time) model.Event {
 	}
 }
 
-// fill puts properties into the braces of a message; a missing one leaves nothing.
+// fill puts properties into the braces of a message; a missing property leaves them empty.
 func fill(message string, props Props) string {
 	var out strings.Builder
 	for {
@@ -119,7 +119,7 @@ type Entry struct {
 // reported lists the events that controllers send, beside the events of the catalogue (controller/notices.go).
 var reported = []Name{"certificate_request_not_approved", "late_manifest_not_applied", "operator_setup_failed", "reboots_for_node"}
 
-// Known reports whether an event is in the catalogue, or one that controllers send.
+// Known reports whether an event is in the catalogue, or is sent by controllers.
 func Known(name Name) bool {
 	_, known := catalogue[name]
 	return known || slices.Contains(reported, name)

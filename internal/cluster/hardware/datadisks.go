@@ -10,8 +10,8 @@ import (
 // dataDrives are the kinds of disks that storage is built on.
 var dataDrives = []wire.DriveType{wire.DriveTypeSSD, wire.DriveTypeHDD, wire.DriveTypeMultipath}
 
-// DataDisks counts the disks of a host, of a size or larger, that the system is not
-// installed to and nothing uses, and returns the bytes of the largest one of any size.
+// DataDisks counts the disks of a host, of a size or larger, that are unused and not the installation disk, and returns the bytes of
+// the largest unused disk of any size.
 func DataDisks(h *model.Host, minBytes int64) (count int, largest int64) {
 	if h.Inventory == nil {
 		return 0, 0

@@ -20,7 +20,7 @@ type DiskSpec struct {
 	CPUArchitecture  string
 }
 
-// Reasons of the service begin with one of these, so that a new evaluation replaces them and keeps the agent's.
+// The service's reasons begin with these prefixes, so that a new evaluation replaces them and keeps the agent's.
 const (
 	reasonSize      = "Require a disk of at least"
 	reasonDriveType = "Require a drive type that can be installed to"
@@ -143,7 +143,7 @@ func atLeastVersion(version, since string) bool {
 	return !semver.New(v.Major(), v.Minor(), v.Patch(), "", "").LessThan(semver.MustParse(since))
 }
 
-// mixedPaths says what is wrong with the paths of a multipath device.
+// mixedPaths returns the fault of a multipath device's paths; empty: none.
 func mixedPaths(paths []*wire.Disk) string {
 	const required = reasonMixed + " (all FC, all iSCSI, or all SAS and NVMe), found "
 	if len(paths) == 0 {

@@ -25,9 +25,9 @@ var keptDrives = []wire.DriveType{
 	wire.DriveTypeFC, wire.DriveTypeISCSI, wire.DriveTypeMultipath, wire.DriveTypeRAID, wire.DriveTypeLVM,
 }
 
-// DisksToFormat lists the disks whose boot sector is cleared before the installation, so that the host does not boot an
-// older system from them: the bootable ones that the user does not keep. An installation disk of which partitions are
-// kept, or whose system runs, is not among them, nor are the disks it is built on: their first sector is its own.
+// DisksToFormat lists the disks whose boot sector is cleared before the installation, so that the host does not boot an older system
+// from them: the bootable disks that the user does not keep. An installation disk that keeps partitions, or whose system runs, is not
+// among them, nor are the disks it is built on: their first sector is its own.
 func DisksToFormat(h *model.Host) []*wire.Disk {
 	if h.Inventory == nil {
 		return nil

@@ -49,7 +49,7 @@ func inNonFailingStage(f *cf) bool {
 	return slices.Contains(nonFailingStages, f.FinalizingStage)
 }
 
-// nonFailingStages never fail a cluster: what they wait for can be added later.
+// nonFailingStages never fail a cluster: the operators they wait for can be added later.
 var nonFailingStages = []model.FinalizingStage{
 	model.FinalizingApplyingOLMManifests, model.FinalizingWaitingForCSVInit, model.FinalizingWaitingForCSV,
 }
@@ -97,7 +97,7 @@ func withReason(text, reason string) string {
 func clusterLimit(f *cf) string    { return span(f.Limit) }
 func finalizingStage(f *cf) string { return string(f.FinalizingStage) }
 
-// installedInfo names the operators that failed: they degrade the cluster, no more.
+// installedInfo names the operators that failed: they only degrade the cluster.
 func installedInfo(f *cf) string {
 	if len(f.FailedOperators) == 0 {
 		return "Cluster is installed"

@@ -22,12 +22,11 @@ type ClusterFacts struct {
 	// FailedOperators are the OLM operators that failed.
 	FailedOperators []string
 
-	// Reason is why the event happened, in words for people; Limit the time that is over.
-	// Who reports the event sets them.
+	// Reason is why the event happened, in words for people; Limit the time that is over. The reporter of the event sets them.
 	Reason string
 	Limit  time.Duration
 
-	// What the hosts add up to.
+	// The sums over all hosts.
 	Installing           bool // enough hosts install or are installed
 	Finalizing           bool // enough hosts are installed
 	HostPending          bool // a host waits for its user
@@ -68,7 +67,7 @@ const (
 	PreparationFailed     = "failed"
 )
 
-// NewClusterFacts derives the facts of a cluster from what is stored of it and its hosts.
+// NewClusterFacts derives the facts of a cluster from its stored state and its hosts'.
 func NewClusterFacts(in ClusterInput) ClusterFacts {
 	c, results := in.Cluster, in.Results
 	if results == nil {
@@ -106,8 +105,8 @@ const (
 	OperatorTypeOLM     = "olm"
 )
 
-// OperatorsDone reports whether builtin operators are available; OLM ones may have failed,
-// which leaves the cluster degraded but installed.
+// OperatorsDone reports whether builtin operators are available; OLM operators may have failed, which leaves the cluster degraded but
+// installed.
 func OperatorsDone(operators []model.MonitoredOperator) bool {
 	for _, o := range operators {
 		if o.Status != model.OperatorAvailable && (o.Status != model.OperatorFailed || o.Type != OperatorTypeOLM) {

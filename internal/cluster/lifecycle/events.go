@@ -70,7 +70,7 @@ type Effect string
 // The effects.
 const (
 	EffectNone Effect = ""
-	// EffectRegistered: forget what was learned of the host before it was booted.
+	// EffectRegistered: forget the facts from before the host was booted.
 	EffectRegistered Effect = "registered"
 	// EffectWrongBootOrder: the host came back from the discovery image; keep its stage.
 	EffectWrongBootOrder Effect = "wrong-boot-order"
@@ -121,6 +121,6 @@ const (
 	EffectForgotten Effect = "forgotten"
 	// EffectUnbound: take the host out of its cluster.
 	EffectUnbound Effect = "unbound"
-	// EffectOpened: the cluster becomes one that hosts are added to.
+	// EffectOpened: the cluster accepts additional hosts.
 	EffectOpened Effect = "opened"
 )

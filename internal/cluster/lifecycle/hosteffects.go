@@ -59,8 +59,8 @@ var hostEffects = map[Effect]func(*model.Host, *HostFacts, Recorder){
 	EffectUnbound: func(h *model.Host, _ *HostFacts, _ Recorder) { h.LeaveCluster() },
 }
 
-// discoverAgain forgets what was learned of a host before it was booted again. What its
-// user chose, and what a running installation decided about it, stays.
+// discoverAgain forgets the facts of a host from before it was booted again. The choices of its user, and the decisions of a running
+// installation, stay.
 func discoverAgain(h *model.Host, now time.Time) {
 	h.RegisteredAt = now
 	h.MediaStatus, h.ConnectionTimedOut = model.MediaConnected, false

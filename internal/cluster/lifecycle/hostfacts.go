@@ -18,7 +18,7 @@ const (
 	Failed
 )
 
-// HostFacts is the input of the conditions in the host table. The zero value is a bound day-1 host of which nothing is known.
+// HostFacts is the input of the conditions in the host table. The zero value is a bound day-1 host without any facts.
 type HostFacts struct {
 	Now      time.Time
 	Timeouts Timeouts
@@ -44,8 +44,8 @@ type HostFacts struct {
 	// InstallationDisk is the path of the disk the host is installed to.
 	InstallationDisk string
 
-	// Reason is why the event happened, in words for people; Limit the time that is over;
-	// Attempt the number of the attempt that begins. Who reports the event sets them.
+	// Reason is why the event happened, in words for people; Limit the time that is over; Attempt the number of the attempt that begins.
+	// The reporter of the event sets them.
 	Reason  string
 	Limit   time.Duration
 	Attempt int
@@ -75,8 +75,7 @@ type HostInput struct {
 	Now           time.Time
 }
 
-// NewHostFacts derives the facts of a host from what is stored of it. For
-// HostProgressed set Stage to the reported one afterwards.
+// NewHostFacts derives the facts of a host from its stored state. For HostProgressed set Stage to the reported one afterwards.
 func NewHostFacts(in HostInput) HostFacts {
 	h, results := in.Host, in.Results
 	if results == nil {

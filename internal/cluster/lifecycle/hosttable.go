@@ -45,8 +45,7 @@ var (
 	}
 	// resettable are those and the ones a silent or too small host has.
 	resettable = append(statuses{disconnected, lacking}, rebootable...)
-	// inAttempt are the statuses of a host whose workflow runs: one that was booted again for
-	// another attempt passes through discovery.
+	// inAttempt are the statuses of a host whose workflow runs: a host that was booted again for another attempt passes through discovery.
 	inAttempt = statuses{
 		discovering, known, disconnected, lacking, pendingInput, preparing, prepFailed, prepared,
 		installing, inProgress, waitsForUser, resetWaits, failed,

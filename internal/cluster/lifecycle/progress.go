@@ -16,7 +16,7 @@ const (
 )
 
 // HostPercentage returns how far a host is: the position of its stage in the list of the stages it passes. A stage outside the list
-// (Failed) gives what was reached before.
+// (Failed) gives the percentage before.
 func HostPercentage(role model.Role, bootstrap, singleNode bool, stage model.Stage, before int) int {
 	stages := steps.StagesFor(role, bootstrap, singleNode)
 	i := slices.Index(stages, stage)

@@ -6,8 +6,8 @@ import (
 	"slipway/internal/model"
 )
 
-// FollowSingleNode makes a host that joined a single node its control plane host, whatever its hardware: its validations then
-// show what it lacks. A role that a user chose stays. When the cluster gets more control plane hosts, the host is free again.
+// FollowSingleNode makes a host that joined a single node its control plane host, whatever its hardware: its validations then show the
+// missing hardware. A role that a user chose stays. When the cluster gets more control plane hosts, the host is free again.
 func FollowSingleNode(c *model.Cluster, h *model.Host) {
 	switch {
 	case c.DayTwo() || h.DayTwo() || !joining.Has(h.Status):

@@ -58,10 +58,10 @@ var (
 	InstalledHosts = model.HostStatuses{installed, added}
 	// Booting: the host is about to boot from its disk.
 	Booting = model.HostStatuses{inProgress, waitsForUser}
-	// WithHistory: what is due for the host depends on when its status changed and on its logs.
+	// WithHistory: the due steps of the host depend on when its status changed and on its logs.
 	WithHistory = slices.Concat(model.HostStatuses{failed, cancelled}, Reclaimed)
-	// NeedsProof: the host is installed or being installed. Its id is known to others and no secret: whoever registers it without
-	// its former token may be another machine.
+	// NeedsProof: the host is installed or being installed. Its id is no secret: a caller that registers it without its former token may
+	// be another machine.
 	NeedsProof = slices.Concat(InstalledHosts, Reportable)
 	// BeingReset: the host's agent is to stop, or its user to boot it.
 	BeingReset = model.HostStatuses{resetting, resetWaits}
@@ -84,9 +84,9 @@ func FetchesConfigs(status model.HostStatus, stage model.Stage) bool {
 	return (status == prepared || Reportable.Has(status)) && !stage.LeftLiveImage()
 }
 
-// TakesStep returns the statuses in which a host may be given a step of a workflow. What installs is for hosts that are
-// being installed, and what ends or undoes that for those in which it is undone. A host that joins an existing cluster is
-// checked when it is being installed already.
+// TakesStep returns the statuses in which a host may be given a step of a workflow. Steps that install are for hosts that are being
+// installed; the step that stops it is for hosts that are being reset; steps that reclaim a host are for hosts that are being
+// reclaimed. A host that joins an existing cluster is checked when it is being installed already.
 func TakesStep(s steps.Step, dayTwo bool) model.HostStatuses {
 	switch {
 	case s.Check && dayTwo:

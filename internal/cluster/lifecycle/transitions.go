@@ -63,7 +63,7 @@ func (r *row[S, E, F]) statusInfo(facts *F) string {
 	return r.info(facts)
 }
 
-// HostTransition is what becomes of a host.
+// HostTransition describes the change of a host's status.
 type HostTransition struct {
 	Name string // of the row
 	From model.HostStatus
@@ -88,7 +88,7 @@ func NextHost(event HostEvent, from model.HostStatus, facts HostFacts) (HostTran
 	return HostTransition{}, model.Conflictf("%s is not possible for a host in status %s", event, orNew(string(from)))
 }
 
-// ClusterTransition is what becomes of a cluster.
+// ClusterTransition describes the change of a cluster's status.
 type ClusterTransition struct {
 	Name string
 	From model.ClusterStatus

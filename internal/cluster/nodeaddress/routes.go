@@ -9,7 +9,7 @@ import (
 	"slipway/internal/model"
 )
 
-// address is one of a host.
+// address is an address of a host.
 type address struct {
 	prefix netip.Prefix // with the length of its network
 	nic    string

@@ -112,8 +112,8 @@ func (r Release) serve(name string) (Release, string, bool) {
 	return r, cmp.Or(name, asked), true
 }
 
-// chooseImage accepts a release image of the list, or any where that is allowed: then its version is the
-// requested one, and the installation finds out what it contains.
+// chooseImage accepts a release image of the list, or any image where that is allowed: then its version is the requested one, and the
+// installation finds out what it contains.
 func (l Releases) chooseImage(w Wish) (Release, string, error) {
 	for _, r := range l {
 		for _, name := range r.CPUArchitectures {

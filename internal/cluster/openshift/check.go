@@ -38,7 +38,7 @@ func Check(c *model.Cluster, features []FeatureID) error {
 }
 
 // CheckArbiter returns an error where a cluster cannot have arbiters: by its version, its platform, or as it is a single node. A
-// cluster that hosts are added to has whatever it has.
+// cluster that hosts are added to is not checked.
 func CheckArbiter(c *model.Cluster) error {
 	if c.DayTwo() {
 		return nil

@@ -13,8 +13,8 @@ type ManagedDomain struct {
 	ID       string // of the domain at its provider
 }
 
-// ParseDomains reads the domains of a deployment: "example.com:Z0123/route53", separated
-// by commas. Nothing, and a pair of quotes that deployments write for it, is none.
+// ParseDomains reads the domains of a deployment: "example.com:Z0123/route53", separated by commas. An empty text, or a pair of quotes
+// that deployments write for it, gives no domains.
 func ParseDomains(text string) ([]ManagedDomain, error) {
 	var out []ManagedDomain
 	for item := range strings.SplitSeq(strings.Trim(strings.TrimSpace(text), `"`), ",") {

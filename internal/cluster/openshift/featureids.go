@@ -92,7 +92,7 @@ const (
 	LevelUnavailable Level = "unavailable"
 )
 
-// usable reports whether a cluster may use what has this level.
+// usable reports whether a cluster may use a feature of this level.
 func (l Level) usable() bool { return l != LevelUnavailable && l != LevelUnsupported }
 
 // Reason is why something is not supported (incompatibility-reason).

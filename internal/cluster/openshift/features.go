@@ -7,7 +7,7 @@ import "slipway/internal/model"
 type row struct {
 	id       FeatureID
 	name     string // as users read it
-	operator string // name of the operator; empty for what is none
+	operator string // name of the operator; empty for other features
 	level    Level  // empty: supported
 	limits   []limit
 	excludes []exclusion
@@ -15,7 +15,7 @@ type row struct {
 	used     func(d definition) bool
 }
 
-// limit lowers the level of a feature in some settings; what is empty fits every one.
+// limit lowers the level of a feature in some settings; an empty field fits every setting.
 type limit struct {
 	from, before  string   // OpenShift minor versions, the first included, the second not
 	architectures []string // as architectureOf names them

@@ -19,7 +19,7 @@ type Setting struct {
 // FeatureSupport is how well one feature is supported in a setting.
 type FeatureSupport struct {
 	ID                FeatureID
-	Operator          string // name of the operator; empty for what is none
+	Operator          string // name of the operator; empty for other features
 	Level             Level
 	Reason            Reason // empty while the feature can be used
 	Incompatibilities []FeatureID
@@ -41,8 +41,8 @@ const (
 	oci      = "oci"
 )
 
-// Levels returns how well each feature is supported. Without a platform the result includes the platforms, with
-// one how its network is managed instead. The error is a model.ErrInvalid.
+// Levels returns how well each feature is supported. Without a platform the result includes the platforms; with a platform it includes
+// its network management instead. The error is a model.ErrInvalid.
 func Levels(s Setting) (map[FeatureID]Level, error) {
 	list, err := Detailed(s)
 	if err != nil {

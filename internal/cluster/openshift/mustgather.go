@@ -23,7 +23,7 @@ var gatherOperators = []string{"ocp", "cnv", "lso", "ocs", "odf"}
 
 var gatherKey = regexp.MustCompile(`^[0-9]+\.[0-9]+-(x86_64|arm64|ppc64le|s390x|multi)$`)
 
-// ParseMustGatherImages reads a JSON object. It returns a model.ErrInvalid that names what is wrong.
+// ParseMustGatherImages reads a JSON object. It returns a model.ErrInvalid that names the fault.
 func ParseMustGatherImages(data []byte) (MustGatherImages, error) {
 	var out MustGatherImages
 	if err := json.Unmarshal(data, &out); err != nil {

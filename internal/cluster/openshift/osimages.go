@@ -150,8 +150,8 @@ func (o *OSImage) checkURL() error {
 	return nil
 }
 
-// ParseSHA256 takes a digest as 64 hexadecimal digits, with "sha256:" before them or not,
-// and gives it in lower case. Nothing stays nothing.
+// ParseSHA256 takes a digest as 64 hexadecimal digits, with "sha256:" before them or not, and gives it in lower case. An empty text
+// stays empty.
 func ParseSHA256(text string) (string, error) {
 	sum := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(text), "sha256:"))
 	if sum != "" && (len(sum) != 64 || strings.Trim(sum, "0123456789abcdef") != "") {
@@ -215,8 +215,8 @@ func isBuild(version string) bool { return buildOfSystem.MatchString(version) }
 
 var buildOfSystem = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]{8,}(-[0-9]+)?$`)
 
-// okd reports whether a version is one of OKD: 4.20.0-okd-scos.13, and 4.15.0-0.okd-2024-03-10-010116 of the time
-// before (okd-project/okd, releases).
+// okd reports whether a version belongs to OKD: 4.20.0-okd-scos.13, and 4.15.0-0.okd-2024-03-10-010116 of the time before
+// (okd-project/okd, releases).
 func okd(version string) bool { return strings.Contains(version, "okd") }
 
 // nearest returns the image of the minor version, else the newest older image.

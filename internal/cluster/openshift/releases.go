@@ -73,7 +73,7 @@ func ParseReleases(data []byte) (Releases, error) {
 	return list, nil
 }
 
-// complete checks an item and fills what it leaves out.
+// complete checks an item and fills its missing fields.
 func (r *Release) complete() error {
 	v, err := semver.NewVersion(r.Version)
 	if err != nil {
@@ -126,7 +126,7 @@ func normaliseArchitectures(image *string, hosts []string) error {
 }
 
 // levelOfRelease returns the level of a release without one in the list. Builds of several architectures and of the community are
-// marked like pre-releases, but are none.
+// marked like pre-releases, but do not count as such.
 func levelOfRelease(v *semver.Version) string {
 	pre := v.Prerelease()
 	for _, mark := range []string{"ec.", "fc.", "rc.", "nightly", "0.nightly", "0.ci"} {

@@ -14,7 +14,7 @@ import (
 // are found; its JSON is release-source of the API document.
 type ReleaseSource struct {
 	OpenShiftVersion string `json:"openshift_version"` // 4.22
-	// MultiCPUArchitectures are those that builds for several architectures serve.
+	// MultiCPUArchitectures are the architectures that builds for several of them serve.
 	MultiCPUArchitectures []string         `json:"multi_cpu_architectures"`
 	UpgradeChannels       []UpgradeChannel `json:"upgrade_channels"`
 }
@@ -110,8 +110,8 @@ func Questions(sources []ReleaseSource) []Question {
 	return out
 }
 
-// Answer lists the versions in a channel. Channels hold versions of other minors, too:
-// those that lead to theirs.
+// Answer lists the versions in a channel. Channels hold versions of other minors, too: versions that can be upgraded to the channel's
+// own.
 type Answer struct {
 	Question
 	Versions []string

@@ -151,7 +151,7 @@ var usages = []usage{
 	}},
 }
 
-// proxyUse counts what is set; an address may have a password in it.
+// proxyUse shows only which settings exist: an address may contain a password.
 func proxyUse(c *model.Cluster) map[string]any {
 	var used map[string]any
 	for name, value := range map[string]string{"http_proxy": c.Proxy.HTTP, "https_proxy": c.Proxy.HTTPS, "no_proxy": c.Proxy.NoProxy} {
@@ -170,7 +170,7 @@ func proxyUse(c *model.Cluster) map[string]any {
 func overridesUse(override string) map[string]any {
 	var fields map[string]any
 	if json.Unmarshal([]byte(override), &fields) != nil || len(fields) == 0 {
-		return nil // there is none, or one of an older release that the installer will refuse
+		return nil // no override, or an override of an older release that the installer will refuse
 	}
 	used := map[string]any{}
 	for name, value := range fields {

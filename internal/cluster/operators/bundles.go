@@ -11,11 +11,10 @@ import (
 type Bundle struct {
 	ID, Title, Description string
 	Operators              []string // sorted
-	Optional               []string // those it can bring besides, sorted
+	Optional               []string // operators it can bring besides, sorted
 }
 
-// bundle is a Bundle with what a single node takes in place of operators that need
-// several; empty: nothing.
+// bundle is a Bundle with the replacements on a single node for operators that need several nodes; empty: no replacement.
 type bundle struct {
 	Bundle
 	single map[string]string
@@ -41,7 +40,7 @@ var bundles = []bundle{
 			Operators:   []string{"authorino", "odf", "openshift-ai", "pipelines", "serverless", "servicemesh"},
 			Optional:    []string{"amd-gpu", "nvidia-gpu"},
 		},
-		// Serving of models, which the others are for, is off on a single node.
+		// Serving of models, which the other operators support, is off on a single node.
 		single: map[string]string{"authorino": "", "odf": "lvm", "pipelines": "", "serverless": "", "servicemesh": ""},
 	},
 }

@@ -184,7 +184,7 @@ var catalogue = []Operator{
 			Channel: "stable", Group: "openshift-node-availability",
 		},
 		Timeout: usualTimeout,
-		// Versions before 25.1 install it themselves; later ones leave that to whoever wants nodes remedied.
+		// Versions before 25.1 install it themselves; later versions leave the choice of a remediation to the user.
 		brings: func(*model.Cluster) []string { return []string{"self-node-remediation"} },
 	},
 	{

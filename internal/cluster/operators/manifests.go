@@ -11,8 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// File is a manifest of operators; Content is YAML, of one or more documents. One of the installation has the
-// name of a file; a late one has the name of the operator it waits for.
+// File is a manifest of operators; Content is YAML, of one or more documents. A manifest of the installation has the name of a file; a
+// late manifest has the name of the operator it waits for.
 type File struct {
 	Name    string
 	Content []byte
@@ -98,8 +98,7 @@ func (p *Plan) inOrder() []*Operator {
 	return out
 }
 
-// install subscribes to an operator; namespaces are those made already: two groups in
-// one would install nothing.
+// install subscribes to an operator; namespaces holds the namespaces made already: two groups in one namespace would install nothing.
 func (p *Plan) install(o *Operator, namespaces map[string]bool) ([]File, error) {
 	s := o.Subscription
 	data := struct {

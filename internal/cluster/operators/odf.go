@@ -46,8 +46,7 @@ var odf = Operator{
 	cluster: odfCluster,
 }
 
-// odfStores reports whether hosts of a role hold the storage: the workers, or, where
-// there is none, the control plane with its arbiter.
+// odfStores reports whether hosts of a role hold the storage: the workers, or, without workers, the control plane with its arbiter.
 func (p *Plan) odfStores(role model.Role) bool {
 	switch role {
 	case model.RoleMaster, model.RoleBootstrap, model.RoleArbiter:
@@ -56,8 +55,8 @@ func (p *Plan) odfStores(role model.Role) bool {
 	return true
 }
 
-// odfWorkers counts the present and planned workers. Suggested roles do not count: they depend on what is required of hosts, which
-// depends on this.
+// odfWorkers counts the present and planned workers. Suggested roles do not count: they depend on the requirements of hosts, which
+// depend on this number.
 func (p *Plan) odfWorkers() int {
 	if p.undecided == 0 || len(p.hosts) == odfAutoAssignHosts {
 		return p.askedWorkers

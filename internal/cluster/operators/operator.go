@@ -22,7 +22,7 @@ type Operator struct {
 	Timeout time.Duration
 	// Dependencies are the operators it does not work without.
 	Dependencies []string
-	// Properties are those a client can set; none: what it sends is kept as it is.
+	// Properties are those a client can set; none: a client's text is kept as it is.
 	Properties []Property
 	// Needs are added to what a host needs for its role.
 	Needs Needs
@@ -41,7 +41,7 @@ type Operator struct {
 	cluster func(p *Plan) Result
 }
 
-// Subscription names what is subscribed to in the new cluster.
+// Subscription names the operator's subscription in the new cluster.
 type Subscription struct {
 	Namespace string
 	Name      string

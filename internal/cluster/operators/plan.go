@@ -29,14 +29,12 @@ type Plan struct {
 	support map[openshift.FeatureID]openshift.FeatureSupport
 	uses    []openshift.FeatureID
 	version *semver.Version // of OpenShift; nil: not known
-	// workers counts hosts by the role they have or are to get, askedWorkers those whose
-	// user made them workers or arbiters, undecided those who left it to the service, and waiting
-	// those without an inventory.
+	// workers counts hosts by the role they have or are to get, askedWorkers the hosts that a user made workers or arbiters, undecided the
+	// hosts whose role is left to the service, and waiting the hosts without an inventory.
 	workers, askedWorkers, askedArbiters, undecided, waiting int
 }
 
-// NewPlan indexes a cluster and its hosts. Operators of a cluster that exists already are not installed any
-// more: none counts as chosen.
+// NewPlan indexes a cluster and its hosts. Operators of an existing cluster are not installed any more: none counts as chosen.
 func NewPlan(c *model.Cluster, hosts []*model.Host) *Plan {
 	p := &Plan{cluster: c, hosts: hosts, options: DefaultOptions()}
 	if v, err := semver.NewVersion(c.OpenShiftVersion); err == nil {

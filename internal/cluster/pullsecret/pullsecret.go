@@ -91,7 +91,7 @@ func read(text string) (map[string]written, error) {
 	return all.Auths, err
 }
 
-// What an auth that is not empty must be.
+// Formats of an auth that is not empty.
 var (
 	errBase64 = errors.New("base64")
 	errColon  = errors.New("user:password")

@@ -7,7 +7,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Stage is a stage of a host's installation: what is done in it, and what ends it.
+// Stage is a stage of a host's installation, with its steps and its end.
 type Stage struct {
 	// Name is visible to users; empty before the first stage.
 	Name model.Stage
@@ -102,8 +102,7 @@ func Stages(role model.Role, bootstrap, singleNode bool) []Stage {
 // DayTwoStages returns the stages of a host that joins an existing cluster.
 func DayTwoStages() []Stage { return slices.Clone(dayTwoStages) }
 
-// InOneStep returns the stages as an agent that takes one install step passes them: what
-// it does up to the reboot is one stage.
+// InOneStep returns the stages as an agent that takes one install step passes them: its work up to the reboot is one stage.
 func InOneStep(stages []Stage) []Stage {
 	var out []Stage
 	for _, s := range stages {
@@ -157,7 +156,7 @@ func AllStages() []model.Stage {
 	return out
 }
 
-// Reportable reports whether a host may report a stage: one of a role, or its failure.
+// Reportable reports whether a host may report a stage: a stage of a role, or its failure.
 func Reportable(stage model.Stage) bool {
 	return stage == model.StageFailed || slices.Contains(AllStages(), stage)
 }

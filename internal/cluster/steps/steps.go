@@ -15,7 +15,7 @@ type Step struct {
 	Type wire.StepType
 	// Does says what the step does on the host, for the documentation.
 	Does string
-	// Agents are those that run the step.
+	// Agents are the kinds of agents that run the step.
 	Agents Agents
 	// Timeout is how long the step takes on the host at most. Workflows have limits of their own: the time-outs of the step's stage.
 	Timeout time.Duration
@@ -38,8 +38,8 @@ type Step struct {
 	Reply    Reply
 }
 
-// OfBoot reports whether the step is for the boot alone for which it was commanded: one that checks or installs a host.
-// A host is sent back to its InfraEnv from its installed system, by an agent that does not register.
+// OfBoot reports whether the step is valid only in the boot for which it was commanded: a step that checks or installs a host. A host
+// is sent back to its InfraEnv from its installed system, by an agent that does not register.
 func (s Step) OfBoot() bool { return s.Check || s.Argument == ArgumentInstall }
 
 // Agents are the agents that run a step.

@@ -134,8 +134,8 @@ func sameSet(a, b []nodeaddress.Family) bool {
 // (docs/reference/validation-rules.md, "Host prefixes").
 const thirdPartyPrefixV4, thirdPartyPrefixV6 = 23, 64
 
-// What a cluster network has at least: parts for hosts, and bits for the addresses of a part
-// (openshift/assisted-service, internal/network/cidr_validations.go).
+// Minimum size of a cluster network: parts for hosts, and bits for the addresses of a part (openshift/assisted-service,
+// internal/network/cidr_validations.go).
 const leastParts, bitsOfPods = 4, 7
 
 func hostPrefixValid(c *clusterCase) verdict {

@@ -57,9 +57,9 @@ func (g *graph) reaches(from, to int) {
 	g.in[to].set(from)
 }
 
-// largestGroup returns the members of a large group of hosts that all reach each other in both directions, in
-// ascending order; a single host is not a group. The largest group of all is hard to find in general; growing
-// one from every host, best connected first, finds it for networks that consist of islands or miss a few links.
+// largestGroup returns the members of a large group of hosts that all reach each other in both directions, in ascending order; a single
+// host is not a group. The largest group is hard to find in general; growing a group from every host, best connected first, finds it
+// for networks that consist of islands or miss a few links.
 func (g *graph) largestGroup() []int {
 	n := len(g.out)
 	degree := make([]int, n)

@@ -9,8 +9,8 @@ import (
 // IgnoreAll stands for every validation that can be ignored.
 const IgnoreAll = "all"
 
-// neverIgnored are the validations that cannot be ignored: an installation without what they require could not
-// begin at all (docs/reference/validation-rules.md, "Rules that cannot be ignored").
+// neverIgnored are the validations that cannot be ignored: an installation that fails them could not begin at all
+// (docs/reference/validation-rules.md, "Rules that cannot be ignored").
 var (
 	neverIgnoredOfHosts = []wire.HostValidationID{
 		wire.HostValidationIDConnected, wire.HostValidationIDHasInventory, wire.HostValidationIDInventoryNotFullyTruncated,

@@ -10,8 +10,8 @@ import (
 // platformTypes are the platforms, in the order of the API document.
 var platformTypes = []string{"baremetal", platformNutanix, platformVSphere, "none", platformExternal}
 
-// SupportedPlatforms lists the platforms that a cluster could have: those that its other settings allow (see
-// openshift.Check) and that all known machines support. Platforms of one vendor require a machine of it.
+// SupportedPlatforms lists the platforms that a cluster could have: platforms that its other settings allow (see openshift.Check) and
+// that all known machines support. A vendor's platform requires a machine of that vendor.
 func SupportedPlatforms(c *model.Cluster, hosts []*model.Host) []string {
 	known := slices.DeleteFunc(slices.Clone(hosts), func(h *model.Host) bool { return h.Inventory == nil })
 	fitting := []string{}

@@ -8,9 +8,9 @@ import (
 	"slipway/internal/wire"
 )
 
-// CanTake reports whether a host has what a role requires in its cluster: processors, memory, and for the control plane what the
-// chosen operators require of it. Rules that the cluster ignores do not count. Its installation disk makes no difference:
-// without one the host is not ready in any role.
+// CanTake reports whether a host meets the requirements of a role in its cluster: processors, memory, and for the control plane the
+// chosen operators' requirements. Rules that the cluster ignores do not count. Its installation disk makes no difference: without one
+// the host is not ready in any role.
 func CanTake(role model.Role, c *model.Cluster, h *model.Host, plan *operators.Plan, all model.RoleRequirements, opts Options) bool {
 	if !validInventory(h.Inventory) {
 		return false

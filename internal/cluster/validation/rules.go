@@ -57,8 +57,8 @@ type ClusterRule struct {
 	check func(*clusterCase) verdict
 }
 
-// Cluster evaluates every rule for a cluster. Results are ordered by category and id, as clients expect them;
-// disabled ones are marked so.
+// Cluster evaluates every rule for a cluster. Results are ordered by category and id, as clients expect them; disabled rules are marked
+// as such.
 func Cluster(facts ClusterFacts) []model.ValidationResult {
 	c := newClusterCase(facts)
 	off := clustersOff(facts.Cluster, facts.Options)

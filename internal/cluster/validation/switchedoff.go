@@ -10,13 +10,13 @@ import (
 // off are the rules that do not count.
 type off struct {
 	ids    []string
-	except func(id string) bool // those that count whatever the list says; nil: none
-	// ignored rules are evaluated all the same, so that users see what they ignore; others are disabled.
+	except func(id string) bool // rules that count even when listed; nil: none
+	// ignored rules are evaluated all the same, so that users see the ignored failures; other rules are disabled.
 	ignored bool
 }
 
-// hostsOff returns the rules of hosts that do not count: those the cluster ignores, or those the deployment disables as
-// long as the user set none. c is nil for unbound hosts.
+// hostsOff returns the rules of hosts that do not count: the rules that the cluster ignores, or that the deployment disables as long as
+// the user set none. c is nil for unbound hosts.
 func hostsOff(c *model.Cluster, opts Options) off {
 	if c == nil || c.IgnoredHostValidations == nil {
 		return off{ids: opts.DisabledHost}
@@ -41,8 +41,8 @@ func (o off) has(id string) bool {
 	return slices.Contains(o.ids, IgnoreAll) || slices.Contains(o.ids, id)
 }
 
-// evaluate appends the result of a rule: nothing if it is silent, and disabled, without evaluating it, if it is
-// off and not only ignored.
+// evaluate appends the result of a rule: no result if it is silent, and a disabled one, without evaluating it, if it is off and not
+// only ignored.
 func (o off) evaluate(out []model.ValidationResult, id, category string, check func() verdict) []model.ValidationResult {
 	isOff := o.has(id)
 	if isOff && !o.ignored {

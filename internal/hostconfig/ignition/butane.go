@@ -85,7 +85,7 @@ func ignored(e report.Entry) bool {
 	return strings.HasPrefix(strings.ToLower(e.Message), "unused key") || e.Message == common.ErrFieldElided.Error()
 }
 
-// explainButane describes a fault and its place. A file that is local to Butane would be one of the service.
+// explainButane describes a fault and its place. A file that is local to Butane would be a file of the service.
 func explainButane(e report.Entry) string {
 	if e.Message == common.ErrNoFilesDir.Error() {
 		e.Message = "require the contents inline or at an address, found a local file, which is not here"

@@ -46,8 +46,8 @@ type DiscoveryInput struct {
 	// ServiceCA is the certificate authority of an https service, in PEM; Ignition and
 	// the agent trust it. Empty when a public one signed.
 	ServiceCA string
-	// Insecure makes hosts accept any certificate of the service: the agent itself, and
-	// curl that fetches it, because what it fetched is checked by its hash.
+	// Insecure makes hosts accept any certificate of the service: the agent itself, and curl that fetches it, because the fetched program
+	// is checked by its hash.
 	Insecure bool
 	Agent    Agent
 	// AgentToken authenticates the agent (docs/reference/auth.md, "Token of the agent");

@@ -22,7 +22,7 @@ type RoleInput struct {
 // VIPLeases are the virtual addresses that hosts keep alive at a DHCP server.
 type VIPLeases struct{ API, Ingress VIPLease }
 
-// VIPLease is one of them.
+// VIPLease is the lease of a virtual address.
 type VIPLease struct {
 	IP    netip.Addr
 	MAC   string // of the client that the address is assigned to

@@ -108,7 +108,7 @@ func (b *builder) bareMetal() (Platform, error) {
 	return Platform{BareMetal: p}, nil
 }
 
-// vips returns the virtual addresses: one of each before 4.12, which does not support lists.
+// vips returns the virtual addresses: one API and one ingress address before 4.12, which does not support lists.
 func (b *builder) vips() (api string, apis []string, ingress string, ingresses []string) {
 	apis, ingresses = vips(b.cluster.APIVIPs), vips(b.cluster.IngressVIPs)
 	if b.atLeast("4.12") {

@@ -86,14 +86,14 @@ type PrismCentral struct {
 	Password string        `json:"password"`
 }
 
-// PrismElement manages one of them.
+// PrismElement manages a Nutanix cluster.
 type PrismElement struct {
 	UUID     string        `json:"uuid"`
 	Name     string        `json:"name,omitempty"`
 	Endpoint PrismEndpoint `json:"endpoint"`
 }
 
-// PrismEndpoint is where one of them is reached.
+// PrismEndpoint is the address of a Prism Central or Prism Element.
 type PrismEndpoint struct {
 	Address string `json:"address"`
 	Port    int    `json:"port"`

@@ -19,7 +19,7 @@ const (
 	modeTang = "tang"
 )
 
-// approvedCipher is one that FIPS 140 allows; the default of cryptsetup is not.
+// approvedCipher is allowed by FIPS 140; the default of cryptsetup is not.
 var approvedCipher = []types.LuksOption{"--cipher", "aes-cbc-essiv:sha256"}
 
 // diskEncryption encrypts the root file system of nodes, with a key that the machine's TPM or servers in the

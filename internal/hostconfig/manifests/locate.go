@@ -58,7 +58,7 @@ func locate(document []byte, o jsonpatch.Operation) (jsonpatch.Patch, error) {
 			path,
 		)
 	}
-	// From the end: what is removed or added moves only what comes after it.
+	// From the end: a removal or addition moves only the elements after it.
 	slices.Reverse(paths)
 	all := make(jsonpatch.Patch, 0, len(paths))
 	for _, p := range paths {
@@ -103,7 +103,7 @@ func pointers(value any, path string) ([]string, error) {
 						next = append(next, place{at.pointer + "/" + strconv.Itoa(i), e})
 					}
 				}
-			default: // the operation itself reports what is missing
+			default: // the operation itself reports a missing element
 				next = append(next, place{at.pointer + "/" + token, nil})
 			}
 		}

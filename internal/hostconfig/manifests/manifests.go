@@ -1,5 +1,5 @@
-// Package manifests makes the manifests that the service adds to an installation, and
-// checks those that users add (docs/reference/ignition.md, "Rules for manifests").
+// Package manifests makes the manifests that the service adds to an installation, and checks the manifests that users add
+// (docs/reference/ignition.md, "Rules for manifests").
 package manifests
 
 import (

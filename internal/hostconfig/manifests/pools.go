@@ -10,13 +10,11 @@ import (
 	"slipway/internal/model"
 )
 
-// shippedPools are the machine config pools that every cluster has; arbiter in those
-// with arbiters.
+// shippedPools are the machine config pools that every cluster has; clusters with arbiters have the pool arbiter too.
 var shippedPools = []string{"master", "worker"}
 
-// CheckPools returns an error unless every host belongs to a machine config pool that the new cluster will
-// have: one that OpenShift ships, or one among files (by folder and name). The error is a model.ErrInvalid that
-// names the host and the existing pools.
+// CheckPools returns an error unless every host belongs to a machine config pool that the new cluster will have: a pool that OpenShift
+// ships, or a pool among files (by folder and name). The error is a model.ErrInvalid that names the host and the existing pools.
 func CheckPools(hosts []*model.Host, files map[string][]byte) error {
 	known := slices.Clone(shippedPools)
 	for _, name := range slices.Sorted(maps.Keys(files)) {

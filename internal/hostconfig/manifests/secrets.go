@@ -25,7 +25,7 @@ func HoldsSecret(name string, content []byte) bool {
 	return false
 }
 
-// object is the part of an object of Kubernetes that says what it is.
+// object is the part of a Kubernetes object that identifies it.
 type object struct {
 	Kind  string   `json:"kind"`
 	Items []object `json:"items"`

@@ -57,8 +57,8 @@ type conversion struct {
 // for aliases, so NetworkManager refuses it.
 var kernelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$`)
 
-// kernelNames are those that NetworkManager refuses because they are something else in
-// /proc/sys/net and /sys/class/net, and the interface that is always there.
+// kernelNames are the names that NetworkManager refuses because they have another meaning in /proc/sys/net and /sys/class/net, and the
+// interface that always exists.
 var kernelNames = []string{"all", "default", "bonding_masters", "lo"}
 
 // newConversion finds the interfaces and which of them are ports of other interfaces. An interface named only as a base or a port is an
@@ -212,8 +212,8 @@ func (c *conversion) hasFamily(one iface, family string) bool {
 	return c.canHaveIP(one) && one.family(family).enabled()
 }
 
-// hasAddresses reports whether an interface has more of a family than what it makes up
-// itself, which NetworkManager requires of those with routes.
+// hasAddresses reports whether an interface has more than self-assigned addresses of a family, which NetworkManager requires of
+// interfaces with routes.
 func (c *conversion) hasAddresses(one iface, family string) bool {
 	p := one.family(family)
 	return c.canHaveIP(one) && (p.static() || p.auto())

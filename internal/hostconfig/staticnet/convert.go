@@ -84,7 +84,7 @@ func checkHardware(one iface, h Host) error {
 	return nil
 }
 
-// priority makes these connections win over those that the live system makes by itself.
+// priority makes these connections win over the live system's own.
 const priority = "1"
 
 func (c *conversion) convert(i int) error {
@@ -165,7 +165,7 @@ func (s portSettings) add(owner iface) {
 	}
 }
 
-// write writes the owner's settings of one of its ports.
+// write writes the owner's settings of a port.
 func (s portSettings) write(file keyfile, owner iface, name string) {
 	switch owner.Type {
 	case "bond":

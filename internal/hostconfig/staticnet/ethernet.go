@@ -44,7 +44,7 @@ var features = map[string]string{
 	"rx-hashing": "rxhash", "rx-lro": "lro", "rx-ntuple-filter": "ntuple", "rx-vlan-hw-parse": "rxvlan", "tx-vlan-hw-insert": "txvlan",
 }
 
-// moreFeatures are those with the same name in both (nm-settings(5), ethtool.feature-*).
+// moreFeatures are the features with the same name in both (nm-settings(5), ethtool.feature-*).
 var moreFeatures = []string{
 	"esp-hw-offload", "esp-tx-csum-hw-offload", "fcoe-mtu", "highdma", "hw-tc-offload", "l2-fwd-offload", "loopback", "macsec-hw-offload",
 	"rx-all", "rx-fcs", "rx-gro-hw", "rx-gro-list", "rx-udp_tunnel-port-offload", "rx-vlan-filter", "rx-vlan-stag-filter",

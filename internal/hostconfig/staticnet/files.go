@@ -22,7 +22,7 @@ const (
 	initramfsConnections = "/run/NetworkManager/system-connections"
 )
 
-// patience is how long Script waits for interfaces when nothing else is said.
+// patience is how long Script waits for interfaces by default.
 const patience = 15 * time.Second
 
 // Command returns the command that runs Script. It waits for interfaces by delay longer than the script does by itself.
@@ -65,9 +65,8 @@ type File struct {
 	Content []byte
 }
 
-// Scripts returns the scripts that apply settings: Script at ScriptPath, and its fallback. An image may be of
-// another version than its InfraEnv, whose system has no nmstatectl; an initramfs may have none that could be
-// put into it.
+// Scripts returns the scripts that apply settings: Script at ScriptPath, and its fallback. An image may be of another version than its
+// InfraEnv, whose system has no nmstatectl; an initramfs may lack it too.
 func Scripts(how Method) []File {
 	out := []File{{ScriptPath, 0o755, Script(how)}}
 	if how == MethodNMState {

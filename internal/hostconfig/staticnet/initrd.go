@@ -33,9 +33,9 @@ const rootfsProxyPath = "/etc/systemd/system/coreos-livepxe-rootfs.service.d/10-
 // (docs/reference/images.md, "Room for static networks").
 const maxInitrd = 1 << 20
 
-// MinimalInitrd returns what an image needs before it can fetch its root file system: network settings, which wait longer by
-// delay for interfaces, and a proxy, as a gzip'ed cpio archive (newc). It is nil when nothing is needed, and a model.ErrConflict
-// when the archive exceeds the room in an image.
+// MinimalInitrd returns the files that an image needs before it can fetch its root file system: network settings, which wait longer by
+// delay for interfaces, and a proxy, as a gzip'ed cpio archive (newc). It is nil when nothing is needed, and a model.ErrConflict when
+// the archive exceeds the room in an image.
 func MinimalInitrd(hosts []Host, proxy model.Proxy, how Method, delay time.Duration) ([]byte, error) {
 	files, err := initramfsFiles(hosts, how, delay)
 	if err != nil {

@@ -94,7 +94,7 @@ func parentOf(one iface) string {
 	return ""
 }
 
-// portsOf returns the interfaces that another one is made of.
+// portsOf returns the interfaces that an interface is made of.
 func portsOf(one iface) []string {
 	var out []string
 	switch one.Type {

@@ -16,8 +16,8 @@ func Waiting(hosts []Host) bool {
 	return slices.ContainsFunc(hosts, func(h Host) bool { return h.placeholder })
 }
 
-// isPlaceholder reports whether a host is one that a client still has to fill in: by its MAC addresses, or because an
-// interface has an address of zeros alone.
+// isPlaceholder reports whether a client still has to fill in a host: by its MAC addresses, or because an interface has an address of
+// zeros alone.
 func (h Host) isPlaceholder() bool {
 	if slices.ContainsFunc(h.NICs, func(n NIC) bool { return slices.Contains(placeholderMACs, n.MAC) }) {
 		return true

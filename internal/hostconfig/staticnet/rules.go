@@ -11,7 +11,7 @@ import (
 // firstRulePriority is NMState's for rules without one; each takes one more than the last.
 const firstRulePriority = 30000
 
-// addRules writes policy rules into a connection, by preference one with a route in their table.
+// addRules writes policy rules into a connection, preferably a connection with a route in their table.
 func (c *conversion) addRules() error {
 	rules := c.host.state.Rules.Config
 	c.findRuleOwners()

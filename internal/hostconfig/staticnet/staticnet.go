@@ -34,9 +34,8 @@ type NIC struct {
 	Name string // as the settings call it
 }
 
-// Parse reads static_network_config of the API: a JSON list of network_yaml and
-// mac_interface_map. A fault is a model.ErrInvalid that names its place, what is
-// required there and what was found. Placeholders of clients are taken (see Waiting).
+// Parse reads static_network_config of the API: a JSON list of network_yaml and mac_interface_map. An error is a model.ErrInvalid that
+// names its place, what is required there and what was found. Placeholders of clients are taken (see Waiting).
 func Parse(text string) ([]Host, error) {
 	var list []struct {
 		NetworkYAML string `json:"network_yaml"`

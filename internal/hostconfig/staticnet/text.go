@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// settle makes the tree say what is understood of it, because hosts read it as well, and
-// nmstate is stricter than the readers here: a key without a value is left out, and what
-// is text has to be written as text. "1.10" without quotes is a number, and another name.
+// settle writes the tree as it is understood here, because hosts read it as well, and nmstate is stricter than the readers here: a key
+// without a value is left out, and text has to be written as text. "1.10" without quotes is a number, and another name.
 func settle(tree any, t reflect.Type, path string) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// number is a whole number of NMState, which takes one in quotes as well.
+// number is a whole number of NMState, which accepts it in quotes as well.
 type number int64
 
 func (n *number) UnmarshalJSON(text []byte) error {
@@ -50,8 +50,7 @@ func (f flag) text() string { return strconv.FormatBool(bool(f)) }
 
 func (f *flag) is(value bool) bool { return f != nil && bool(*f) == value }
 
-// option is a setting that is only handed on: what it may be, and what NetworkManager
-// calls it (the same when it is empty).
+// option is a setting that is passed on unchanged: its valid values, and NetworkManager's name for it (the same when it is empty).
 type option struct {
 	value kindOfValue
 	name  string

@@ -1,6 +1,5 @@
-// Package useryaml checks YAML that users write before it is read. An alias repeats what it
-// refers to, so a few lines can stand for more than any memory holds: such documents are
-// refused.
+// Package useryaml checks YAML that users write before it is read. An alias repeats its target, so a few lines can stand for more than
+// any memory holds: such documents are refused.
 package useryaml
 
 import (
@@ -11,8 +10,8 @@ import (
 	"slipway/internal/model"
 )
 
-// Check refuses a document that grows beyond limit bytes when it becomes JSON with a
-// model.ErrInvalid. What cannot be read at all is left to who reads it.
+// Check refuses a document that grows beyond limit bytes when it becomes JSON with a model.ErrInvalid. Invalid YAML is left to the
+// reader of the document.
 func Check(content []byte, limit int) error {
 	if len(content) > limit {
 		return model.Invalidf("require at most %d bytes, found %d", limit, len(content))

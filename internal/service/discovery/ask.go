@@ -15,8 +15,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// ask makes the arguments of the steps that are due and records that they were
-// asked. What another poll of the host has asked meanwhile is left out.
+// ask makes the arguments of the steps that are due and records that they were asked. Steps that another poll of the host has asked
+// meanwhile are left out.
 func (p *poll) ask(ctx context.Context, v *store.PollView, due []duesteps.Step) ([]wire.Step, error) {
 	h, err := p.store.Host(ctx, p.in.InfraEnvID, p.in.HostID)
 	if err != nil {
@@ -62,8 +62,7 @@ type prepareResult struct {
 	err  error
 }
 
-// record notes a step in the facts of its host. One whose arguments could not be
-// made is tried again like one that was not answered.
+// record notes a step in the facts of its host. A step whose arguments could not be made is tried again like a step without an answer.
 func (p *poll) record(h *model.Host, step duesteps.Step, result prepareResult, now time.Time) []wire.Step {
 	before := h.Facts[step.Fact]
 	asked := now.Add(-headStart(step.Type, result.args))
@@ -84,8 +83,8 @@ func (p *poll) record(h *model.Host, step duesteps.Step, result prepareResult, n
 }
 
 const (
-	// checkSpacing is the pause the table of steps leaves between two connectivity checks, meant for clusters in which one is expensive;
-	// checkSpacingPerHost is the part of it for each host of the cluster.
+	// checkSpacing is the pause the table of steps leaves between two connectivity checks, meant for clusters in which a check is
+	// expensive; checkSpacingPerHost is the part of it for each host of the cluster.
 	checkSpacing        = time.Minute
 	checkSpacingPerHost = 200 * time.Millisecond
 )

@@ -31,7 +31,7 @@ type checkIns struct {
 
 type hostID struct{ infraEnv, id uuid.UUID }
 
-// add notes a sign of life; the first one of a batch has it written after the pause.
+// add notes a sign of life; the first of a batch has the batch written after the pause.
 func (c *checkIns) add(in store.HostCheckIn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

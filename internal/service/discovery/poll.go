@@ -113,7 +113,7 @@ func (p *poll) once(ctx context.Context) (steps wire.Steps, next time.Duration, 
 		return steps, 0, err
 	}
 	if p.in.Boot != "" && v.Boot != "" && p.in.Boot != v.Boot {
-		return wire.Steps{PostStepAction: wire.Exit}, 0, nil // what is known and commanded is of another boot
+		return wire.Steps{PostStepAction: wire.Exit}, 0, nil // its facts and commands belong to another boot
 	}
 	if !p.checkedIn {
 		if err := p.checkIn(ctx, v); err != nil {

@@ -21,7 +21,7 @@ type RegisterInput struct {
 	InfraEnvID, HostID uuid.UUID
 	AgentVersion       string
 	AgentSteps         model.AgentSteps // empty: InstallStep
-	// Boot is how the agent names the boot of the host. Each registration of one that does not is a boot.
+	// Boot is how the agent names the boot of the host. Each registration of an agent that does not name it is a boot.
 	Boot string
 	// Again says that the agent registered the host before in this boot.
 	Again bool
@@ -34,8 +34,8 @@ type RegisterInput struct {
 // Registration is a host that registered.
 type Registration struct {
 	*model.Host
-	// Unproven hosts are installed or being installed, and the caller did not prove to be the host: it gets no token, and those that
-	// were given before stay valid.
+	// Unproven hosts are installed or being installed, and the caller did not prove to be the host: it gets no token, and earlier tokens
+	// stay valid.
 	Unproven bool
 }
 
@@ -78,8 +78,8 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (Registration,
 	return Registration{h, unproven}, err
 }
 
-// heard reports whether the agent that installs a host, in its live image, still polls: another machine that names the host is not it,
-// and changes nothing.
+// heard reports whether the agent that installs a host, in its live image, still polls: another machine that uses the host's id changes
+// nothing.
 func (s *Service) heard(h *model.Host, now time.Time) bool {
 	installs := lifecycle.HostsUnderInstallation.Has(h.Status) || h.Status == model.HostError && h.DecisionOpen
 	return installs && !h.Stage.LeftLiveImage() && now.Sub(h.CheckedInAt) <= s.timeouts.Disconnect
@@ -102,7 +102,7 @@ func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
 
 // admit accepts or rejects a new host.
 func (s *Service) admit(h *model.Host, j store.Joining, t *store.Tx) error {
-	if most := s.options.MaxHosts; most > 0 && j.Hosts >= most { // whoever has an image can register hosts
+	if most := s.options.MaxHosts; most > 0 && j.Hosts >= most { // anyone with an image can register hosts
 		return model.Conflictf("infra-env %s takes no more hosts: require at most %d, found %d", h.InfraEnvID, most, j.Hosts)
 	}
 	if j.ClusterID != nil && !lifecycle.TakesHosts.Has(j.ClusterStatus) {

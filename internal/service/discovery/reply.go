@@ -27,11 +27,9 @@ const (
 	exitMalformed = -1
 )
 
-// Reply takes the result of a step: of a step of discovery, which is stored with
-// the host, or of a pending activity of a workflow, which is handed on in the same
-// transaction. The first result of a pending activity wins; a later one is accepted and
-// changes nothing. It returns an ErrInvalid for a step type or an output that cannot
-// be read.
+// Reply takes the result of a step: of a step of discovery, which is stored with the host, or of a pending activity of a workflow,
+// which is reported in the same transaction. The first result of a pending activity wins; a later one is accepted and changes nothing.
+// It returns an ErrInvalid for a step type or an output that cannot be read.
 func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wire.StepReply) error {
 	row, known := steps.Of(r.StepType)
 	if !known || row.Reply == steps.ReplyUnexpected {
@@ -138,7 +136,7 @@ type answer struct {
 	apply func(h *model.Host, t *store.Tx) (changed bool)
 	// cluster stores what concerns the cluster.
 	cluster func(ctx context.Context, clusterID uuid.UUID) error
-	// nothing is set for a reply that says nothing: the agent is busy with the same step.
+	// nothing is set for an empty reply: the agent is busy with the same step.
 	nothing bool
 }
 

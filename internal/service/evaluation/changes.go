@@ -7,7 +7,7 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// validationEvents reports rules that stopped passing, and those that pass again.
+// validationEvents reports rules that stopped passing, and rules that pass again.
 func validationEvents(before, after []model.ValidationResult, failed, fixed func(model.ValidationResult)) {
 	old := make(map[string]model.ValidationStatus, len(before))
 	for _, r := range before {

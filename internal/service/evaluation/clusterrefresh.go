@@ -13,7 +13,7 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// look is one evaluation of a cluster. It works on copies; the store writes those that differ from what was read.
+// look is one evaluation of a cluster. It works on copies; the store writes the copies that differ from the originals.
 type look struct {
 	*Evaluator
 	t           *store.Tx
@@ -21,7 +21,7 @@ type look struct {
 	cluster     *model.Cluster
 	hostsBefore []*model.Host
 	hosts       []*model.Host
-	parts       []*store.Tx // what is written with each host
+	parts       []*store.Tx // the writes beside each host
 	by          Criteria
 	operators   []model.MonitoredOperator
 	uses        model.Uses // of manifests and InfraEnvs
@@ -129,9 +129,8 @@ func (l *look) refreshCluster(peers *validation.Peers) {
 	c.Progress = lifecycle.ClusterProgress(c.Status, l.hosts, l.operators, c.Progress)
 }
 
-// remotesChanged reports whether a host can be asked about in connectivity checks now
-// that could not before: the others have to check again. A change of addresses is
-// noticed with the reply that brings it.
+// remotesChanged reports whether connectivity checks can name a host now that they could not before: the other hosts have to check
+// again. A change of addresses is noticed with the reply that brings it.
 func (l *look) remotesChanged() bool {
 	for i, h := range l.hosts {
 		if h.Inventory != nil && lifecycle.Silent.Has(l.hostsBefore[i].Status) && !lifecycle.Silent.Has(h.Status) {

@@ -1,8 +1,8 @@
-// Package evaluation keeps what is concluded about clusters and hosts up to date: which disks fit, networks, roles, every
-// validation, and the rows of the status tables that follow from facts and time.
+// Package evaluation keeps the conclusions about clusters and hosts up to date: which disks fit, networks, roles, every validation, and
+// the rows of the status tables that follow from facts and time.
 //
-// Whoever changes a fact leaves a mark on the cluster or InfraEnv in the same transaction. Run evaluates marked subjects,
-// once for many marks, and not more often than their size allows; BringUpToDate does so for a reader that does not wait.
+// A writer of a fact leaves a mark on the cluster or InfraEnv in the same transaction. Run evaluates marked subjects, once for many
+// marks, and not more often than their size allows; BringUpToDate does so for a reader that does not wait.
 package evaluation
 
 import (
@@ -44,7 +44,7 @@ type Options struct {
 	// how often clusters to evaluate are without a signal; zero: lifecycle.DefaultHostMonitor and
 	// lifecycle.DefaultClusterMonitor.
 	SweepEvery, LookEvery time.Duration
-	// ReaderPatience is how long a reader waits for the evaluation of what it reads; zero: DefaultReaderPatience.
+	// ReaderPatience is how long a reader waits for an evaluation; zero: DefaultReaderPatience.
 	ReaderPatience time.Duration
 }
 
@@ -71,8 +71,7 @@ type Evaluator struct {
 	timeouts     lifecycle.Timeouts
 	rules        validation.Options
 	options      Options
-	// started is when this process began to listen: silence before it says nothing about
-	// a host.
+	// started is when this process began to listen: earlier silence of a host does not count.
 	started time.Time
 	readers singleflight.Group // evaluations that readers wait for, by subject
 }

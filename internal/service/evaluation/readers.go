@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// readersHosts is up to how many hosts a cluster is evaluated before it is read: it takes 20 ms at most. Changes of
-	// larger ones are gathered (see Run).
+	// readersHosts is the size up to which a cluster is evaluated before it is read: it takes 20 ms at most. Changes of larger clusters
+	// are gathered (see Run).
 	readersHosts = 50
-	// readersMarks and Options.ReaderPatience limit what is evaluated for one reader of many clusters.
+	// readersMarks and Options.ReaderPatience limit the evaluations for one reader of many clusters.
 	readersMarks = 100
 	// readersRounds is how often a reader waits for changes that others make meanwhile.
 	readersRounds = 3
 )
 
-// DefaultReaderPatience is how long an answer waits for an evaluation; after it the answer shows what was evaluated last.
+// DefaultReaderPatience is how long an answer waits for an evaluation; after it the answer shows the last evaluation.
 const DefaultReaderPatience = time.Second
 
-// BringUpToDate evaluates what is about to be read and changed since its last evaluation, so that no answer shows a status
-// or validations from before a change that was acknowledged. Clusters of more than 50 hosts are left to Run.
+// BringUpToDate evaluates the objects about to be read that changed since their last evaluation, so that no answer shows a status or
+// validations from before an acknowledged change. Clusters of more than 50 hosts are left to Run.
 func (e *Evaluator) BringUpToDate(ctx context.Context, reading store.Reading) error {
 	ctx, cancel := context.WithTimeout(ctx, e.options.ReaderPatience)
 	defer cancel()

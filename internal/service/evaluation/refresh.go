@@ -9,10 +9,9 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// RefreshCluster evaluates a cluster: host networks, machine networks, connectivity
-// groups and suggested roles while it can still be changed, then every rule and the
-// Refresh rows of the tables. What changed is written with its events, a large cluster
-// in parts (see store.EvaluateCluster). It returns an ErrNotFound for an unknown cluster.
+// RefreshCluster evaluates a cluster: host networks, machine networks, connectivity groups and suggested roles while it can still be
+// changed, then every rule and the Refresh rows of the tables. Changes are written with their events, a large cluster in parts (see
+// store.EvaluateCluster). It returns an ErrNotFound for an unknown cluster.
 func (e *Evaluator) RefreshCluster(ctx context.Context, id uuid.UUID) error {
 	operators, err := e.store.MonitoredOperators(ctx, id)
 	if err != nil {

@@ -27,8 +27,7 @@ const (
 	afterError = time.Second
 )
 
-// Run evaluates what is marked for it, and marks what hosts in silence belong to, until
-// ctx ends.
+// Run evaluates marked subjects, and marks the clusters and InfraEnvs of silent hosts, until ctx ends.
 func (e *Evaluator) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	wg.Go(func() { e.sweepUntil(ctx) })

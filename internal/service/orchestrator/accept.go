@@ -17,8 +17,8 @@ type Evaluation interface {
 	RefreshCluster(ctx context.Context, id uuid.UUID) error
 }
 
-// Acceptance writes commands of users to the database. A workflow carries out what was accepted, also when this process
-// dies in between. It is safe for concurrent use.
+// Acceptance writes commands of users to the database. A workflow carries out an accepted command, also when this process dies in
+// between. It is safe for concurrent use.
 type Acceptance struct {
 	Store      *store.Store
 	Evaluation Evaluation

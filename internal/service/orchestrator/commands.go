@@ -33,7 +33,7 @@ func (o *Orchestrator) Install(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// startAccepted starts the workflows of what was accepted and has none.
+// startAccepted starts the missing workflows of accepted commands.
 func (o *Orchestrator) startAccepted(ctx context.Context) error {
 	return errors.Join(o.startAcceptedClusters(ctx), o.startAcceptedHosts(ctx))
 }

@@ -84,7 +84,7 @@ func (o *Orchestrator) startSoon(ctx context.Context, infraEnvID, hostID uuid.UU
 	}
 }
 
-// startAcceptedHosts starts the workflows of single hosts that were accepted and have none.
+// startAcceptedHosts starts the missing workflows of accepted single hosts.
 func (o *Orchestrator) startAcceptedHosts(ctx context.Context) error {
 	hosts, err := o.Store.UnstartedHostWorkflows(ctx)
 	if err != nil {

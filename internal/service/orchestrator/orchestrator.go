@@ -50,7 +50,7 @@ type Options struct {
 type Orchestrator struct {
 	Options
 	done  map[string]int     // installed hosts whose workflows completed, by workflow id: the attempt of their cluster; of one goroutine
-	tries map[string]*tries  // what was started again, by workflow id; of one goroutine
+	tries map[string]*tries  // restarts, by workflow id; of one goroutine
 	stray map[string]*stray  // workflows of installations that are over, by id; of one goroutine
 	over  map[uuid.UUID]bool // clusters whose installation is over, and has no workflow; of one goroutine
 }
@@ -69,8 +69,7 @@ const (
 	reconcileEvery = 10 * time.Second
 )
 
-// Run forwards results, keeps pending activities alive, and starts what was accepted, until
-// ctx ends.
+// Run forwards results, keeps pending activities alive, and starts accepted work, until ctx ends.
 func (o *Orchestrator) Run(ctx context.Context) {
 	var group sync.WaitGroup
 	for range forwarders {

@@ -192,8 +192,8 @@ func installs(e *workflowpb.WorkflowExecutionInfo) (cluster uuid.UUID, ok bool) 
 	return cluster, err == nil
 }
 
-// replace starts another workflow in the place of one that is lost. The list of workflows lags behind: whether it is lost is
-// asked of the workflow itself, and whether there is anything left to do, of the row after that.
+// replace starts another workflow in the place of a lost one. The list of workflows lags behind: the workflow itself shows whether it
+// is lost, and after that the row shows whether work is left.
 func (o *Orchestrator) replace(ctx context.Context, u store.UnderWay, id string) error {
 	if t := o.tries[id]; t != nil && o.Store.Now().Before(t.next) {
 		return nil
@@ -307,7 +307,7 @@ func (o *Orchestrator) attribute(ctx context.Context, u store.UnderWay, ref acti
 	return nil
 }
 
-// continueInstallation starts the workflow of an installation again; one that was paused stays so.
+// continueInstallation starts the workflow of an installation again; a paused one stays paused.
 func (o *Orchestrator) continueInstallation(ctx context.Context, u store.UnderWay, how string) error {
 	paused := o.wasPaused(ctx, workflows.ClusterWorkflowID(u.ClusterID))
 	underWay, err := o.Acceptance.Continue(ctx, u.ClusterID, u.Attempt, how)
@@ -342,7 +342,7 @@ func (o *Orchestrator) announceLoss(ctx context.Context, u store.UnderWay, how s
 	return fmt.Errorf("announce a lost host to its cluster: %w: %w", model.ErrUnavailable, err)
 }
 
-// CancelWorkflow asks a workflow to end; one that does not run has.
+// CancelWorkflow asks a workflow to end; a workflow that does not run has ended.
 func (o *Orchestrator) CancelWorkflow(ctx context.Context, id string) error {
 	err := o.Temporal.CancelWorkflow(ctx, id, "")
 	var none *serviceerror.NotFound

@@ -37,8 +37,8 @@ func (o *Orchestrator) forwardAll(ctx context.Context) error {
 	return nil
 }
 
-// complete ends a pending activity. One that has ended already, a workflow that is gone, or a token that this Temporal did
-// not make count as done: no caller waits for the result any more.
+// complete ends a pending activity. An activity that has ended already, a missing workflow, or a token of another Temporal count as
+// done: no caller waits for the result any more.
 func (o *Orchestrator) complete(ctx context.Context, i model.PendingActivity) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 	"slipway/workflows"
 )
 
-// Housekeeping says what is removed when, and how often it is looked for.
+// Housekeeping sets the age at which objects are removed, and how often the service looks for them.
 type Housekeeping struct {
 	Inactive time.Duration // without a sign of life: clusters, InfraEnvs
 	Deleted  time.Duration // since it was deleted: removed for good
@@ -32,8 +32,8 @@ const runTime = time.Hour
 // catchUp is how late a run may begin that was missed while no worker ran.
 const catchUp = time.Minute
 
-// KeepHouse puts the schedules of housekeeping in place. Those that exist get new
-// intervals and limits where they differ; one that an operator paused stays paused.
+// KeepHouse puts the schedules of housekeeping in place. Existing schedules get new intervals and limits where they differ; a schedule
+// that an operator paused stays paused.
 func (o *Orchestrator) KeepHouse(ctx context.Context, h Housekeeping) error {
 	for _, s := range []struct {
 		id       string

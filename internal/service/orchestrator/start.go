@@ -29,8 +29,8 @@ const memoAttempt = "attempt"
 // errOlderRuns says that the workflow of an older attempt has yet to end.
 var errOlderRuns = errors.New("an older one still ends")
 
-// startOnce starts a workflow. One that runs for the same attempt already is the same
-// start done twice; one of an older attempt still has to end.
+// startOnce starts a workflow. A running workflow of the same attempt means the same start done twice; a workflow of an older attempt
+// still has to end.
 func (o *Orchestrator) startOnce(ctx context.Context, s starting) error {
 	_, err := o.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID:                                       s.id,

@@ -109,7 +109,7 @@ func (r Clusters) IngressCert(ctx context.Context, id uuid.UUID, pem string) err
 	return r.CheckMilestones(ctx, id)
 }
 
-// sameIngressCert takes a report that comes again. Another certificate is refused: whoever has the kubeconfig trusts it for the API.
+// sameIngressCert accepts a repeated report. Another certificate is refused: users of the kubeconfig trust it for the API.
 func (r Clusters) sameIngressCert(ctx context.Context, c *model.Cluster, merged []byte) error {
 	known, err := r.Blob.Get(ctx, blob.ClusterFile(c.ID, "kubeconfig"))
 	if err != nil {
@@ -166,7 +166,7 @@ func (r Clusters) Milestone(ctx context.Context, id uuid.UUID, m model.Milestone
 }
 
 // complete returns since when all facts of an installed cluster hold: hosts, operators and the ingress certificate; zero while one is
-// missing. A foreign controller that ends before its last report leaves no more (openshift/assisted-service,
+// missing. A foreign controller that ends before its last report leaves only these facts (openshift/assisted-service,
 // internal/cluster/transition.go, hasClusterCompleteInstallation: it waits for no report of completion).
 func (r Clusters) complete(ctx context.Context, c *model.Cluster) (time.Time, error) {
 	operators, err := r.Store.MonitoredOperators(ctx, c.ID)
@@ -191,8 +191,8 @@ func (r Clusters) complete(ctx context.Context, c *model.Cluster) (time.Time, er
 	return slices.MaxFunc(facts, time.Time.Compare), nil
 }
 
-// CheckMilestones finishes the milestones of a cluster that are reached. Besides the
-// reports above a sweeper calls it, so that a crash in between loses nothing.
+// CheckMilestones finishes the milestones of a cluster that are reached. Besides the reports above a sweeper calls it, so that a crash
+// in between loses no milestone.
 func (r Clusters) CheckMilestones(ctx context.Context, id uuid.UUID) error {
 	for _, m := range []model.Milestone{
 		model.MilestoneOperatorsAvailable, model.MilestoneIngressCertificate, model.MilestoneCompletion,

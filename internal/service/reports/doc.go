@@ -1,3 +1,3 @@
-// Package reports records what is reported about a running installation: stages and logs of hosts by their agents, the
-// bootstrap host and the controller, and operators, certificates and the end of the installation by the controller.
+// Package reports stores reports about a running installation: stages and logs of hosts by their agents, the bootstrap host and the
+// controller, and operators, certificates and the end of the installation by the controller.
 package reports

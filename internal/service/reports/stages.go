@@ -16,7 +16,7 @@ import (
 	"slipway/internal/service/transitions"
 )
 
-// Hosts records what is reported about the installation of hosts. It is safe for concurrent use.
+// Hosts records reports about the installation of hosts. It is safe for concurrent use.
 type Hosts struct {
 	Store    *store.Store
 	Timeouts lifecycle.Timeouts
@@ -119,7 +119,7 @@ func (r Hosts) installationFailed(h *model.Host, c *model.Cluster, info string, 
 	}
 	h.Progress.Info, h.Progress.StageUpdatedAt = facts.Reason, t.Now()
 	reason := cmp.Or(facts.Reason, h.StatusInfo)
-	if h.AgentSteps == model.InstallStep && h.Stage != "" { // the one step has failed in it
+	if h.AgentSteps == model.InstallStep && h.Stage != "" { // its only step has failed in this stage
 		reason = string(h.Stage) + ": " + reason
 	}
 	transitions.Failed(h, c.Status, exitStageFailed, reason, t)

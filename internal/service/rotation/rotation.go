@@ -19,7 +19,7 @@ const Every = 5 * time.Second
 // overlap is how long processes that have not read the file yet may encrypt with an old key after one uses the new one.
 const overlap = time.Minute
 
-// Tables count and encrypt again what is in the database.
+// Tables count and encrypt again the encrypted values in the database.
 type Tables interface {
 	Reseal(ctx context.Context) (int, error)
 	SealedValues(ctx context.Context) (map[string]int64, error)
@@ -29,14 +29,14 @@ type Tables interface {
 	TryOnly(ctx context.Context, lock int64, work func(context.Context) error) (bool, error)
 }
 
-// Files encrypt again what is in the blob store.
+// Files encrypt again the files in the blob store.
 type Files interface {
 	Reseal(ctx context.Context) (done int, counts map[string]int64, err error)
 }
 
 // Temporal holds what workflows were given, encrypted; a history is never changed.
 type Temporal interface {
-	// UseKey replaces what is given to workflows that will start by themselves.
+	// UseKey replaces the inputs of workflows that will start by themselves.
 	UseKey(ctx context.Context) error
 	// StartedBefore counts the workflows in its database that started before a time.
 	StartedBefore(ctx context.Context, t time.Time) (int64, error)
@@ -70,7 +70,7 @@ func (r *Rotation) Run(ctx context.Context) {
 	}
 }
 
-// Look records that the current key is used, and encrypts again what others have encrypted.
+// Look records that the current key is used, and encrypts again the data of older keys.
 func (r *Rotation) Look(ctx context.Context) error {
 	keys := r.Keys.Held()
 	if current := keys[0].ID(); r.using != current {

@@ -1,5 +1,5 @@
-// Package transitions writes changes of status to the database: each in one transaction that marks what has to be
-// evaluated. Evaluation, discovery, reports and activities share it.
+// Package transitions writes changes of status to the database: each in one transaction that marks its objects for evaluation.
+// Evaluation, discovery, reports and activities share it.
 package transitions
 
 import (

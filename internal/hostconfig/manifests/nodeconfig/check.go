@@ -88,8 +88,8 @@ func checkCore(name string, object []byte) error {
 	return decode(object, into)
 }
 
-// decode reads JSON as Kubernetes does: names of members are compared exactly, unknown ones are left out. Its errors begin
-// with "json: ".
+// decode reads JSON as Kubernetes does: names of members are compared exactly, unknown members are left out. Its errors begin with
+// "json: ".
 func decode(object []byte, into any) error {
 	return kjson.UnmarshalCaseSensitivePreserveInts(object, into)
 }
