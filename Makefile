@@ -147,7 +147,7 @@ browser:
 press-everything: programs ## every button of Temporal at every fifth workflow task of every run (EVERY=n)
 	$(NICE) $(GO) test -vet=off -timeout 3h -count=1 -v -run '^TestEverythingIsPressedEverywhere$$' ./test/e2e -args -every-task $(or $(EVERY),5)
 
-test-temporal: programs ## Temporal in a user's hands: its web UI in a browser, and the lines of docs/workflows.md (RUN=regexp, SCREENSHOTS=folder)
+test-temporal: programs ## Temporal in a user's hands: its web UI in a browser, and the lines of docs/temporal.md (RUN=regexp, SCREENSHOTS=folder)
 	@$(MAKE) --no-print-directory run-temporal
 
 smoke-temporal: programs ## the same, for a minute: one retry in the web UI, where Chromium can be had

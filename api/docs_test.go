@@ -33,7 +33,7 @@ func TestDocsOfOperations(t *testing.T) {
 	text := docpage.Title("Operations of the API", "api") +
 		fmt.Sprintf(
 			"The v2 document has %d operations. How to call them: [api](../api.md); parameters and answers: `/docs` of a service. "+
-				"Who may call them: [roles](../auth.md#roles).\n\n",
+				"Who may call them: [roles](../roles.md).\n\n",
 			len(contract),
 		) +
 		"## Of the contract, below `" + api.BasePath + "`\n" + docpage.Table([]string{"operation", "id", "roles"}, contract) +

@@ -20,7 +20,7 @@ import (
 	"slipway/test/built"
 )
 
-// lines are the blocks of docs/workflows.md, "From the command line".
+// lines are the blocks of docs/temporal.md, "From the command line".
 type lines struct {
 	bundled, external string // what names the server, the cluster and a host, for both kinds of server
 	commands          []string
@@ -31,7 +31,7 @@ var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 
 func documentedLines(t *testing.T) *lines {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/workflows.md")
+	page, err := os.ReadFile("../../docs/temporal.md")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(page), "\n## From the command line\n")
 	require.True(t, found)
