@@ -39,7 +39,7 @@ type StepArgs struct {
 	CheckClusterVersion bool
 	// KeepMCOReboot has agents of other implementations boot once more, for the machine config.
 	KeepMCOReboot bool
-	// ControllerToken makes what the controller of an installation proves itself with; nil: what its agent does.
+	// ControllerToken makes the credential of an installation's controller; nil: the controller uses its agent's.
 	ControllerToken func(clusterID uuid.UUID, attempt int) (model.Secret, error)
 	// BootArtifacts says where the discovery image of an InfraEnv is, in parts; nil when
 	// no image is served.

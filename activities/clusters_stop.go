@@ -136,8 +136,8 @@ func (a *Clusters) FinishReset(ctx context.Context, r ResetTarget) error {
 	}))
 }
 
-// deleteGenerated deletes what an installation made for hosts, controller and users:
-// the files of a cluster that are in no folder of their own, as logs and manifests are.
+// deleteGenerated deletes what an installation made for hosts, controller and users: the files of a cluster outside of folders such as
+// logs and manifests.
 func (a *Clusters) deleteGenerated(ctx context.Context, id uuid.UUID) error {
 	folder := blob.ClusterFolder(id)
 	files, err := a.Blob.List(ctx, folder)

@@ -141,7 +141,7 @@ func TestResetStopsAgentsInTheLiveImageAndAsksUsersForTheOthers(t *testing.T) {
 		require.Equal(t, model.HostDiscovering, h.Status)
 		require.Empty(t, h.Stage)
 	}
-	// What a bootstrap started runs until its host is booted, whatever its agent does.
+	// The services of a bootstrap run until its host is booted, whatever its agent does.
 	began := b.NewCluster(t, model.ClusterInstalling, model.HostInstallingInProgress, model.StageWaitingForBootkube, 3)
 	first, again := b.HostsOf(t, began)[0], b.HostsOf(t, began)[1]
 	for h, boot := range map[*model.Host]string{first: "this", again: "the one before"} {

@@ -17,7 +17,7 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// commander writes down what it is commanded.
+// commander records its commands.
 type commander struct {
 	given []string
 	err   error

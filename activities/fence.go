@@ -35,7 +35,7 @@ func (r HostRef) sameInstallation(c *model.Cluster, h *model.Host) error {
 	return nil
 }
 
-// sameAttempt refuses what a workflow wants of a cluster for an attempt that is not the present one.
+// sameAttempt refuses a workflow's change of a cluster for an attempt that is not the present one.
 func (r InstallRequest) sameAttempt(c *model.Cluster) error {
 	if r.Attempt != 0 && c.InstallAttempt != r.Attempt {
 		return superseded("installation %d of cluster %s is over: it is %s and in installation %d", r.Attempt, c.Name, c.Status, c.InstallAttempt)

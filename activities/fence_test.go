@@ -157,7 +157,7 @@ func TestStagesOfAnEarlierInstallationAreNotShown(t *testing.T) {
 	require.ErrorContains(t, err, "there is nothing to install")
 }
 
-// A time-out that an earlier installation has measured says nothing about the present one.
+// A time-out of an earlier installation does not apply to the present one.
 func TestTimeOutOfAnEarlierInstallationIsNotJudged(t *testing.T) {
 	t.Parallel()
 	x := newScene(t)

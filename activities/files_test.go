@@ -107,7 +107,7 @@ func (p *preparation) host(env uuid.UUID, i int, role model.Role) *model.Host {
 	return h
 }
 
-// addManifest adds one of a user.
+// addManifest adds a user's manifest.
 func (p *preparation) addManifest(folder, name, content string) {
 	p.t.Helper()
 	ref, err := p.blob.PutSecret(p.t.Context(), blob.ClusterFile(p.cluster.ID, "manifests/"+folder+"/"+name), []byte(content))

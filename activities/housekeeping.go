@@ -26,7 +26,7 @@ type Housekeeping struct {
 // Batch names the objects of one batch: how old they are, and where it begins.
 type Batch struct {
 	OlderThan time.Duration // untouched, or deleted, for longer than that
-	After     uuid.UUID     // what the batch before looked at last; zero at first
+	After     uuid.UUID     // the last object of the batch before; zero at first
 }
 
 // BatchDone is the outcome of a batch.

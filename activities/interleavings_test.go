@@ -74,8 +74,7 @@ const (
 	conflict = "conflict"
 )
 
-// event is something that happens to the host. alone changes the model as it does when nothing else happens meanwhile, and
-// returns how it is answered.
+// event happens to the host. alone changes the model as the event does without other events meanwhile, and returns the answer.
 type event struct {
 	name  string
 	alone func(m *sequential) string
@@ -144,7 +143,7 @@ func newInterleaved(t *testing.T) *interleaved {
 	return x
 }
 
-// begins makes the host one whose cluster is being installed, and whose workflow has not begun its attempt.
+// begins sets the state in which the cluster of the host is being installed, and its workflow has not begun the attempt.
 func (x *interleaved) begins(t *testing.T) {
 	t.Helper()
 	_, err := x.Tables.UpdateCluster(t.Context(), *x.host.ClusterID, func(c *model.Cluster, tx *store.Tx) error {
@@ -162,7 +161,7 @@ func (x *interleaved) begins(t *testing.T) {
 	x.model, x.waits, x.story = sequential{status: "installing", stage: -1, cluster: "installing"}, map[string]int{}, nil
 }
 
-// pair lets two events happen at once, and holds what became of the host to both orders.
+// pair lets two events happen at once, and compares the host's state with both orders.
 func (x *interleaved) pair(t *testing.T, s uint64) {
 	t.Helper()
 	one, other := x.event(), x.event()
@@ -218,8 +217,8 @@ func (x *interleaved) found(t *testing.T) sequential {
 	}
 }
 
-// holdWaits looks at the waits of the workflow: one for a stage that the host has reached is over, and so is each one for a
-// host that has failed. The others wait, or were called off.
+// holdWaits looks at the waits of the workflow: a wait for a stage that the host has reached is over, and so is each wait for a host
+// that has failed. The others wait, or were called off.
 func (x *interleaved) holdWaits(t *testing.T, s uint64) {
 	t.Helper()
 	rows, err := x.Tables.PendingActivities(t.Context(), *x.host.ClusterID)
@@ -237,7 +236,7 @@ func (x *interleaved) holdWaits(t *testing.T, s uint64) {
 	}
 }
 
-// event picks one of what happens during an installation; most are reports.
+// event picks one of the events of an installation; most are reports.
 func (x *interleaved) event() event {
 	switch n := x.IntN(100); {
 	case n < 45:

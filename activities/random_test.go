@@ -158,7 +158,7 @@ func (w *randomInstallation) next(h *model.Host, fromStart bool) activities.Atte
 	return activities.AttemptRequest{HostRef: ref, Attempt: h.Attempt + 1, FromStart: fromStart}
 }
 
-// over are the failures of workflows that have nothing left to do.
+// over lists the failures of workflows whose attempt is over.
 var over = []string{activities.FailureRefused, activities.FailureSuperseded}
 
 // refused reports whether an activity ended for good, because of a cluster or host that is gone or past it.
@@ -182,7 +182,7 @@ func (w *randomInstallation) checked(ctx context.Context, hosts []*model.Host) e
 	return nil
 }
 
-// act picks one of what can happen; most of it only sometimes fits.
+// act picks one of the possible acts; most of them fit only sometimes.
 func (w *randomInstallation) act() act {
 	id := w.cluster.ID
 	hosts := w.HostsOf(w.t, w.cluster)

@@ -142,8 +142,8 @@ func (l *local) ownToken(w *fixture, role auth.Role, o admission.Object) string 
 	return l.hostToken(o.InfraEnvID, o.HostID)
 }
 
-// Each operation is asked by each role, about objects of its own. A cell that is not in the table is refused, and one that is in it
-// is not refused for its role.
+// Each operation is asked by each role, about objects of its own. A cell that is not in the table is refused, and a cell in it is not
+// refused for its role.
 func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
 	unraced.Test(t)
 	t.Parallel()
@@ -248,7 +248,7 @@ func TestTokensOfHostsOpenTheirHostOnly(t *testing.T) {
 	require.NotContains(t, []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
 		l.closed.send(http.MethodPut, hostPath(pool.ID, third.ID)+"/progress", progress, ofB...).status)
 
-	// What is on the image registers, and nothing else.
+	// The image's token only registers.
 	image := []string{"X-Secret-Key", l.imageToken(pool.ID)}
 	for _, path := range []string{
 		clusterPath(b), clusterPath(b) + "/hosts", envPath(pool.ID), envPath(pool.ID) + "/hosts", hostPath(pool.ID, inA.ID) + "/instructions",

@@ -25,8 +25,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// local is a service whose callers need tokens. The helpers of service still work: they
-// go to a second one on the same data that takes everybody.
+// local is a service whose callers need tokens. The helpers of service still work: they go to a second service on the same data that
+// admits every caller.
 type local struct {
 	*service
 	tokens *auth.Local
@@ -210,7 +210,7 @@ func TestUsersNeedATokenAndSeeEverything(t *testing.T) {
 		require.Equal(t, "ann", got["user_name"])
 		l.closed.send(http.MethodPost, "/v2/infra-envs", body, "X-Secret-Key", token).message(http.StatusUnauthorized)
 		l.closed.send(http.MethodPost, api.OwnPath+"/v1/clusters/"+uuid.NewString()+"/commands/pause", nil).message(http.StatusUnauthorized)
-		// What needs no secret is open: machines and people ask before they have one.
+		// Operations that need no secret are open: machines and people ask before they have one.
 		l.closed.want(http.StatusOK, http.MethodGet, "/v2/openapi", nil)
 	}
 }

@@ -27,8 +27,8 @@ func (s *server) V2GetIgnoredValidations(w http.ResponseWriter, r *http.Request,
 	return ok(w, ignoredToWire(c))
 }
 
-// V2SetIgnoredValidations sets which validations a cluster ignores. A list that is
-// absent, or empty text, leaves it to what the deployment disables.
+// V2SetIgnoredValidations sets which validations a cluster ignores. An absent list, or an empty text, leaves the choice to the
+// deployment.
 func (s *server) V2SetIgnoredValidations(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.IgnoredValidations
 	if err := admission.Read(r, &params); err != nil {

@@ -21,7 +21,7 @@ type clusterView struct {
 	cluster   *model.Cluster
 	counts    store.HostCounts
 	operators []model.MonitoredOperator
-	// redacted leaves out what opens other machines: passwords in overrides and in addresses of proxies.
+	// redacted leaves out secrets that open other machines: passwords in overrides and in addresses of proxies.
 	redacted bool
 }
 

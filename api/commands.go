@@ -10,7 +10,7 @@ import (
 	"slipway/internal/platform/httpapi"
 )
 
-// OwnPath is where our own API begins: what the contract has no operation for.
+// OwnPath is where our own API begins, with operations that the contract lacks.
 const OwnPath = "/api/slipway"
 
 //go:embed slipway.yaml

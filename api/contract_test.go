@@ -16,8 +16,8 @@ import (
 // 063b257950f7 (swagger.yaml) without its descriptions: what existing clients are made from.
 const serviceDocument = "testdata/assisted-service-v2.yaml"
 
-// differences from the contract that are meant, and why: how their lines begin. A line
-// that begins with "-" is of the contract alone, one with "+" of ours alone.
+// differences from the contract that are meant, and why: how their lines begin. A line that begins with "-" is in the contract alone, a
+// line with "+" in ours alone.
 var differences = map[string]string{
 	"-schema step-reply.step_type is step-type": "our agent answers its own finer steps too, and an unknown step is a 400 that names it",
 	"+schema step-reply.step_type is string":    "the other side of the same",

@@ -85,7 +85,7 @@ func eventToWire(e model.Event) wire.Event {
 	return out
 }
 
-// V2TriggerEvent adds what a controller has to tell to the history of its cluster.
+// V2TriggerEvent adds a controller's report to the history of its cluster.
 func (s *server) V2TriggerEvent(w http.ResponseWriter, r *http.Request) error {
 	var params wire.Event
 	if err := admission.Read(r, &params); err != nil {
@@ -115,7 +115,7 @@ func (s *server) V2TriggerEvent(w http.ResponseWriter, r *http.Request) error {
 	return created(w, nil)
 }
 
-// eventSubject makes sure that what an event is about exists, and that the host of it belongs to the rest.
+// eventSubject makes sure that the objects of an event exist, and that its host belongs to them.
 func (s *server) eventSubject(r *http.Request, p wire.Event) error {
 	if p.ClusterID != uuid.Nil {
 		c, err := s.Store.Cluster(r.Context(), p.ClusterID)

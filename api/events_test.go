@@ -13,7 +13,7 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// history writes events of a cluster: two infos, one warning, one of a host, one of metrics.
+// history writes events of a cluster: two infos, a warning, an event of a host, and an event of metrics.
 func (s *service) history(clusterID, hostID uuid.UUID) {
 	s.t.Helper()
 	require.NoError(s.t, s.store.Write(s.t.Context(), func(tx *store.Tx) error {

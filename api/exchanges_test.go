@@ -86,8 +86,8 @@ func rememberID(recorded, got any, ids map[string]string) {
 	}
 }
 
-// compare holds our replies against recorded ones: every field is there, with its type,
-// and with its value unless that is our own. JSON in strings is compared as what it is.
+// compare holds our replies against recorded ones: every field is there, with its type, and with its value unless that is our own. JSON
+// in strings is compared as JSON.
 type compare struct {
 	t   *testing.T
 	ids map[string]string

@@ -115,7 +115,7 @@ func onEnv(how func(path string) call) func(*fixture) call {
 	return func(w *fixture) call { return how("/v2/infra-envs/" + w.infraEnv(uuid.Nil).ID.String()) }
 }
 
-// onMember makes one of a host in a cluster.
+// onMember makes a call about a host in a cluster.
 func onMember(status model.HostStatus, how func(path string) call) func(*fixture) call {
 	return func(w *fixture) call { return how(with(w.member(w.defined(), status), "")) }
 }

@@ -21,10 +21,9 @@ type call struct {
 	headers      []string
 }
 
-// exercise is how an operation succeeds and how it is refused. What every operation
-// does alike is not in the table: one with an id in its address answers 404 for another
-// id, one with a parameter that is no text answers 400 for a text, and one with a JSON body answers 400 for a body
-// that is not of the document.
+// exercise is how an operation succeeds and how it is refused. Common refusals are not in the table: an operation with an id in its
+// address answers 404 for another id, with a parameter that is no text 400 for a text, and with a JSON body 400 for a body that the
+// document does not allow.
 type exercise struct {
 	ok func(*fixture) call
 	// bad is refused with 400, missing with 404, conflict with 409.
@@ -129,9 +128,8 @@ func refusals(e exercise, operation *openapi3.Operation, item *openapi3.PathItem
 	return out
 }
 
-// TestEveryOperationSucceedsAndRefuses calls each operation of the document in the state
-// it succeeds in and in those it refuses with 400, 404 and 409. A status that is
-// documented must be reached, and one that is reached documented.
+// TestEveryOperationSucceedsAndRefuses calls each operation of the document in the state it succeeds in and in states it refuses with
+// 400, 404 and 409. A documented status must be reached, and a reached status documented.
 func TestEveryOperationSucceedsAndRefuses(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")

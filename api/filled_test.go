@@ -18,7 +18,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// neverFilled are the properties of replies that nothing is ever in, and why.
+// neverFilled are the properties of replies that are always empty, and why.
 var neverFilled = map[string]string{
 	"Cluster.ams_subscription_id":         "of a service with subscriptions",
 	"Cluster.cluster_network_cidr":        "older than cluster_networks, and absent from recorded replies",
@@ -51,7 +51,7 @@ var neverFilled = map[string]string{
 // properties remembers which properties of the wire there are, and which were filled.
 type properties map[string]bool
 
-// add looks at a value of the wire, and at what is in it.
+// add looks at a value of the wire, and at its fields and items.
 func (p properties) add(path string, value reflect.Value) {
 	t := value.Type()
 	if _, known := p[path]; !known && path != t.Name() {

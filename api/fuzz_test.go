@@ -14,9 +14,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// The fuzz targets send what others write over HTTP: agents, users, their tools. Nothing
-// may panic or be answered with a fault of the service, now or when the cluster is
-// evaluated with it. Their seeds are committed; `make fuzz` looks for more.
+// The fuzz targets send the requests of agents, users and their tools. None may panic or be answered with a fault of the service, now
+// or when the cluster is evaluated with it. Their seeds are committed; `make fuzz` looks for more.
 
 // fuzzed is a service with a cluster and a host to send things to.
 type fuzzed struct {
@@ -45,7 +44,7 @@ func (z *fuzzed) takes(t *testing.T, method, path string, body any) reply {
 	return r
 }
 
-// evaluates has the rules look at what was taken, and clients read it.
+// evaluates has the rules look at the accepted input, and clients read it.
 func (z *fuzzed) evaluates(t *testing.T) {
 	t.Helper()
 	require.NoError(t, z.evaluation.RefreshCluster(t.Context(), z.cluster.ID))

@@ -70,7 +70,7 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	log := slog.New(slog.NewJSONHandler(s.logged, nil))
 	s.evaluation = evaluation.New(evaluation.Options{
 		Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
-		ReaderPatience: await.Limit(t), // a busy machine answers with what it evaluated before otherwise
+		ReaderPatience: await.Limit(t), // a busy machine answers with an older evaluation otherwise
 	})
 	s.discovery = discovery.New(discovery.Options{
 		Store: s.store, Evaluation: s.evaluation, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
@@ -272,8 +272,8 @@ func (s *service) readCluster(id uuid.UUID) wire.Cluster {
 	return c
 }
 
-// changeHost puts a host into a state that takes an installation to reach. What was changed before is evaluated first;
-// the state itself stays until something changes by the API.
+// changeHost puts a host into a state that takes an installation to reach. Earlier changes are evaluated first; the state itself stays
+// until something changes by the API.
 func (s *service) changeHost(infraEnvID, id uuid.UUID, fn func(*model.Host)) {
 	s.t.Helper()
 	require.NoError(s.t, s.evaluation.BringUpToDate(s.t.Context(), store.Reading{InfraEnvID: infraEnvID, HostID: id}))

@@ -82,8 +82,7 @@ type leaving = func(
 	ctx context.Context, clusterID *uuid.UUID, infraEnvID, hostID uuid.UUID, fn func(*model.Cluster, *model.Host, *store.Tx) error,
 ) error
 
-// leave takes a host out of its cluster, unless that is being installed, and ends what
-// waited for a decision about it.
+// leave takes a host out of its cluster, unless that is being installed, and ends the workflow that waited for a decision about it.
 func (s *server) leave(
 	ctx context.Context, infraEnvID, hostID uuid.UUID, verb string, change leaving, fn func(*model.Host, *store.Tx) error,
 ) error {

@@ -165,7 +165,7 @@ func (s *server) V2GetNextSteps(
 	return ok(w, steps)
 }
 
-// bootLength bounds what an agent may call its boot; the kernel's ids have 36 characters.
+// bootLength bounds an agent's name of its boot; the kernel's ids have 36 characters.
 const bootLength = 64
 
 // boot returns a Slipway agent's name of its boot; other agents send none.

@@ -9,8 +9,8 @@ import (
 	"slipway/internal/model"
 )
 
-// TestHostsGetTheirConfigOnlyWhileTheyAreInstalled leaves the config of an earlier
-// installation in the store: what is not being installed must not get it.
+// TestHostsGetTheirConfigOnlyWhileTheyAreInstalled leaves the config of an earlier installation in the store: a host that is not being
+// installed must not get it.
 func TestHostsGetTheirConfigOnlyWhileTheyAreInstalled(t *testing.T) {
 	t.Parallel()
 	w := &fixture{newService(t)}

@@ -130,9 +130,8 @@ func applyLabels(h *model.Host, list *[]wire.NodeLabelParams) error {
 	return nil
 }
 
-// applyInstallationDisk chooses the disk to install to. Clients name it by id, by path
-// or by /dev/name (docs/reference/wire.md, "Names of disks"). A disk that the host cannot be installed to is a conflict with
-// what the host is, as in assisted-service.
+// applyInstallationDisk chooses the disk to install to. Clients name it by id, by path or by /dev/name (docs/reference/wire.md, "Names
+// of disks"). A disk that the host cannot be installed to is a conflict with the host's state, as in assisted-service.
 func applyInstallationDisk(h *model.Host, list []wire.DiskConfigParams) error {
 	var chosen []string
 	for _, d := range list {

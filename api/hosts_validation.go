@@ -28,8 +28,7 @@ var resettable = []struct {
 	}},
 }
 
-// V2ResetHostValidation forgets what a validation of a host was decided by, so that the
-// host is asked again.
+// V2ResetHostValidation forgets the fact that a validation of a host was decided by, so that the host is asked again.
 func (s *server) V2ResetHostValidation(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, validationID string) error {
 	names := make([]string, len(resettable))
 	for i, v := range resettable {

@@ -19,7 +19,7 @@ type hostView struct {
 	singleNode   bool // of a cluster with one control plane host
 	inventory    bool
 	connectivity bool
-	redacted     bool // without what opens the host: see clusterView
+	redacted     bool // without secrets that open the host: see clusterView
 }
 
 // whole shows everything of a host.

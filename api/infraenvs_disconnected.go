@@ -13,8 +13,7 @@ import (
 	"slipway/internal/platform/blob"
 )
 
-// Disconnected has the config made that a disconnected image starts with; it is another
-// one each time. release.Releases is the one there is.
+// Disconnected has the config made that a disconnected image starts with; it differs each time. release.Releases implements it.
 type Disconnected interface {
 	Unconfigured(ctx context.Context, c *model.Cluster, e *model.InfraEnv) ([]byte, error)
 }

@@ -111,7 +111,7 @@ func TestDisconnectedImageOfNoReleaseIsRefused(t *testing.T) {
 	)
 }
 
-// Whoever boots a disconnected image has its service with it.
+// A disconnected image contains its own service.
 func TestDisconnectedImageTakesNoHosts(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -51,9 +51,8 @@ func (f file) headers(w http.ResponseWriter) {
 	}
 }
 
-// known reports whether a client has the file: by its tag, or without one by its date
-// (RFC 9110, section 13.2.2). A later date than ours is of another state: clocks are set
-// back, and databases restored.
+// known reports whether a client has the file: by its tag, or without one by its date (RFC 9110, section 13.2.2). A date later than
+// ours belongs to another state: clocks are set back, and databases restored.
 func (f file) known(r *http.Request) bool {
 	if tags := r.Header.Values("If-None-Match"); len(tags) > 0 {
 		for tag := range strings.SplitSeq(strings.Join(tags, ","), ",") {

@@ -18,7 +18,7 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// signingKey makes every process of a test one of the same service.
+// signingKey makes all processes of a test belong to the same service.
 var signingKey = []byte("0123456789abcdef0123456789abcdef")
 
 func withKeys(o *api.Options) { o.SigningKey = signingKey }

@@ -34,8 +34,8 @@ func (s *server) infraEnvToWire(e *model.InfraEnv) (wire.InfraEnv, error) {
 	return out, err
 }
 
-// redactInfraEnv removes what opens or reveals more than the caller has: another address of the image, which would prolong its own, and
-// passwords.
+// redactInfraEnv removes data that opens or reveals more than the caller has: another address of the image, which would prolong its
+// own, and passwords.
 func redactInfraEnv(e *wire.InfraEnv) {
 	e.DownloadURL, e.ExpiresAt = "", wire.DateTime{}
 	e.Proxy.HTTPProxy, e.Proxy.HTTPSProxy = withoutPassword(e.Proxy.HTTPProxy), withoutPassword(e.Proxy.HTTPSProxy)

@@ -69,8 +69,7 @@ func fileName(text string) string { return noFileName.ReplaceAllString(text, "_"
 // logFile is an archive of logs and its name for users.
 type logFile struct{ key, name string }
 
-// downloadAllLogs sends one archive of all archives, and of what the service knows of the cluster, without holding them in
-// memory.
+// downloadAllLogs sends one archive of all archives, and of the service's own data about the cluster, without holding them in memory.
 func (s *server) downloadAllLogs(w http.ResponseWriter, r *http.Request, c *model.Cluster) error {
 	files, err := s.logFiles(r.Context(), c)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// supportFile is a file of the archive of all logs that the service makes: what a supporter reads before the logs. Its name follows
+// supportFile is a file of the archive of all logs that the service makes: a supporter reads it before the logs. Its name follows
 // assisted-service (internal/cluster/cluster.go).
 type supportFile struct {
 	name  string

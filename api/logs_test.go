@@ -120,7 +120,7 @@ func TestNamesFromOutsideLeadNowhereInAnArchive(t *testing.T) {
 	}
 }
 
-// An agent uploads what it collected on its own machine, whatever cluster that is in.
+// An agent uploads the logs of its own machine, whatever cluster that is in.
 func TestAgentsUploadLogsOfTheirEnvironmentOnly(t *testing.T) {
 	t.Parallel()
 	l := newLocal(t, auth.ModeLocal)

@@ -105,7 +105,7 @@ type Deployment struct {
 	InactiveAfter time.Duration
 }
 
-// withDefaults fills in what may be left out.
+// withDefaults fills in missing optional fields.
 func (o Options) withDefaults() Options {
 	o.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
 	if o.Releases == nil {

@@ -20,7 +20,7 @@ type Discovery interface {
 
 // Evaluation keeps statuses and validations of clusters and hosts up to date.
 type Evaluation interface {
-	// BringUpToDate evaluates what changed since its last evaluation, before it is read.
+	// BringUpToDate evaluates objects that changed since their last evaluation, before they are read.
 	BringUpToDate(ctx context.Context, reading store.Reading) error
 }
 
@@ -46,8 +46,8 @@ type Orchestrator interface {
 	Reset(ctx context.Context, clusterID uuid.UUID) error
 	InstallHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error
 	ResetHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error
-	// ReleaseHost and ReleaseCluster end what waits for a decision about something that is
-	// gone; they try once, and it ends by itself otherwise.
+	// ReleaseHost and ReleaseCluster end workflows that wait for a decision about a deleted object; they try once, and otherwise the
+	// workflows end by themselves.
 	ReleaseHost(ctx context.Context, infraEnvID, hostID uuid.UUID)
 	ReleaseCluster(ctx context.Context, clusterID uuid.UUID)
 	Commands

@@ -25,7 +25,7 @@ func verdict(t *testing.T, text, id string) string {
 	return "not there"
 }
 
-// The service of these tests evaluates nothing in the background: what answers show was evaluated for them.
+// The service of these tests evaluates nothing in the background: answers show evaluations made for them.
 func TestAnswersShowWhatFollowsFromTheChange(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -17,7 +17,7 @@ import (
 	"slipway/internal/testing/await"
 )
 
-// raw opens a connection to the service that takes as little as it can of what is sent to it.
+// raw opens a connection to the service that receives as little as it can.
 func (s *service) raw(t *testing.T) net.Conn {
 	t.Helper()
 	address, err := url.Parse(s.url)
@@ -29,8 +29,8 @@ func (s *service) raw(t *testing.T) net.Conn {
 	return conn
 }
 
-// serves reports whether the service is still working on the request of a connection. The client cannot tell: what it has not read
-// hides the end.
+// serves reports whether the service is still working on the request of a connection. The client cannot see that: unread data hides the
+// end.
 func (s *service) serves(conn net.Conn) bool {
 	state, _ := s.connections.Load(conn.LocalAddr().String())
 	return state == http.StateActive

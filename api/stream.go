@@ -75,7 +75,7 @@ func (s *server) respond(status int, w http.ResponseWriter, write written) error
 	client := newPatient(w, s.Now)
 	client.status = status
 	defer client.done()
-	// Part by part; a client that is gone is no error of ours.
+	// Part by part; a client that is gone is no error of the service.
 	_, _ = io.CopyBuffer(struct{ io.Writer }{client}, struct{ io.Reader }{whole.Reader()}, make([]byte, part))
 	return nil
 }

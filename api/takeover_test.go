@@ -148,8 +148,8 @@ func TestImagesTakeOverNoClusterOfTheirHosts(t *testing.T) {
 	}
 }
 
-// A machine that booted again has nothing to prove itself with: it is registered, and its installation fails, when the agent before is
-// not heard any more. The same holds for a host that waits for a decision.
+// A machine that booted again has no credential: it is registered, and its installation fails, when the agent before is not heard any
+// more. The same holds for a host that waits for a decision.
 func TestAMachineThatBootsAgainIsRegisteredAfterSilence(t *testing.T) {
 	t.Parallel()
 	for _, waits := range []bool{false, true} {
@@ -264,7 +264,7 @@ func TestBootstrapConfigIsForItsHostUntilThatReboots(t *testing.T) {
 	}
 }
 
-// Finding A7: whoever had the address of an image got a fresh one from it, without an end, and the password of its proxy.
+// Finding A7: anyone with the address of an image got a fresh address from it, without an end, and the password of its proxy.
 func TestAddressesOfImagesProlongNothing(t *testing.T) {
 	t.Parallel()
 	l := newPerHost(t)

@@ -23,7 +23,7 @@ func TestCommandsReachAClusterAsSignalsWhateverRuns(t *testing.T) {
 		name  string
 		input any
 	}{
-		{"reset", nil}, // refused: the next ones are taken all the same
+		{"reset", nil}, // refused: the next commands are taken all the same
 		{"retry", "worker-1"},
 		{"retry-step", map[string]string{"Host": "worker-0"}},
 		{"pause", []int{1, 2}},
@@ -46,7 +46,7 @@ func TestCommandsReachAClusterAsSignalsWhateverRuns(t *testing.T) {
 	}, w.lines())
 }
 
-// A run that is over has nothing that a Reset could give again.
+// A run that is over has no command that a Reset could give again.
 func TestEachCommandEndsARunOfClusterControl(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{

@@ -76,7 +76,7 @@ func TestHostThatWasDoneWhenItsWorkflowWasLostStaysDone(t *testing.T) {
 	require.Zero(t, count(w.lines(), "worker-1 failed: Rebooting: its workflow was cancelled in Temporal"))
 }
 
-// The workflow of a cluster that was terminated in Temporal's UI, or lost with its tables, has another one in its place.
+// The workflow of a cluster that was terminated in Temporal's UI, or lost with its tables, is replaced by another one.
 func TestInstallationThatContinuesGoesOnWhereItsHostsStand(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 2)
@@ -129,7 +129,7 @@ func TestInstallationThatWasStoppedAtATimeOutStaysStoppedWhenItContinues(t *test
 	require.Equal(t, 1, count(w.lines(), "resume"))
 }
 
-// What a workflow of an attempt that is over finds out is not written about the attempt that runs now.
+// Findings of a workflow whose attempt is over are not written to the present attempt.
 func TestWorkflowOfAnInstallationThatIsOverWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 0)
@@ -171,7 +171,7 @@ func TestHostThatTheRowsDoNotKnowIsNotReplacedAgainAndAgain(t *testing.T) {
 	require.Equal(t, 1, count(w.lines(), "worker-1 failed: Writing image to disk: no such host"))
 }
 
-// Whoever reads in the host's row that it waits for a decision may be faster than its workflow.
+// A client that reads in the host's row that it waits for a decision may be faster than its workflow.
 func TestHostTakesADecisionAsSoonAsItsRowAsksForOne(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 2)

@@ -24,7 +24,7 @@ type clusterInstall struct {
 	extended  int
 	labelled  int            // activities that waited for a milestone or a stage so far
 	waiting   bool           // for a command after a time-out of the cluster
-	deciding  workflow.Mutex // held by what waits
+	deciding  workflow.Mutex // held by a wait
 	expired   error          // the time is over and was not extended
 	gateOpen  bool           // the control plane is up
 	begun     bool           // every host has its child
@@ -137,7 +137,7 @@ func (w *clusterInstall) settle(ctx, after workflow.Context, err error) (status 
 	var clusters *activities.Clusters
 	switch {
 	case isFailure(err, activities.FailureSuperseded):
-		return statusSuperseded, err // its rows belong to another installation
+		return statusSuperseded, err // the rows are about another installation
 	case w.shown.ends && err == nil && w.phase == PhaseDone:
 		return w.finished(), nil // a cancellation that comes now has nothing to stop
 	case w.stop == stopReset:

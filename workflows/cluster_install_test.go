@@ -433,8 +433,7 @@ func TestHostWhoseAttemptIsOverIsLeftAlone(t *testing.T) {
 	require.Equal(t, "worker-1 image-write", lines[len(lines)-1], "done was %q", lines)
 }
 
-// Only the hosts of this installation speak for it: one of an earlier attempt, reset in Temporal's UI, signals the
-// same workflow id.
+// Only the hosts of this installation speak for it: a host of an earlier attempt, reset in Temporal's UI, signals the same workflow id.
 func TestNewsOfAnEarlierInstallationDoNotCount(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 2)

@@ -76,7 +76,7 @@ func (w *clusterInstall) signalInstall(ctx workflow.Context) error {
 // changed.
 type outcomes struct{ done, waiting, gone int }
 
-// never is no count of hosts: it differs from all of them.
+// never differs from all counts of hosts.
 var never = outcomes{done: -1}
 
 // unreviewed returns the outcomes that the first review is compared with: a new installation has none.

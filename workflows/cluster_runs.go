@@ -43,8 +43,8 @@ func (w *clusterInstall) inRuns(ctx, work workflow.Context) error {
 	return workflow.NewContinueAsNewError(ctx, ClusterInstall, next)
 }
 
-// afterSignals reports whether something holds after all that waits for signals has read them: a signal is given to who waits for
-// it before that coroutine runs, and would be lost with a run that ends in between. Call it when those coroutines exist.
+// afterSignals reports whether a condition holds after all readers of signals have read them: a signal is given to its reader before
+// that coroutine runs, and would be lost with a run that ends in between. Call it when those coroutines exist.
 func afterSignals(ctx workflow.Context, holds func() bool) func() bool {
 	held := false
 	workflow.Go(ctx, func(ctx workflow.Context) {
@@ -77,7 +77,7 @@ func (w *clusterInstall) full(ctx workflow.Context) bool {
 	return len(unknown(ctx, signalsOfCluster)) == 0 && workflow.AllHandlersFinished(ctx)
 }
 
-// signalsOfCluster are all that the workflow of a cluster takes.
+// signalsOfCluster lists the signals that the workflow of a cluster takes.
 var signalsOfCluster = slices.Concat(clusterCommands, []string{SignalHostNews, SignalHostLost})
 
 // working keeps the run from ending before the work is done.

@@ -46,7 +46,7 @@ func TestInstallationEndsAlthoughTheEndOfAHostIsNotAnnounced(t *testing.T) {
 	require.Equal(t, "complete", lines[len(lines)-1])
 }
 
-// "Request Cancellation" of an installation that is complete, and whose workflow has yet to end, ends it, and stops nothing.
+// "Request Cancellation" of an installation that is complete, and whose workflow has yet to end, ends it, and stops no host.
 func TestCancellationEndsAnInstallationThatIsComplete(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 2)
@@ -105,7 +105,7 @@ func watchAttributes(env *environ) *attributes {
 	return a
 }
 
-// A list of workflows shows what a run wrote last: one that has ended must not look as if it waited for its user.
+// A list of workflows shows what a run wrote last: a workflow that has ended must not look as if it waited for its user.
 func TestEveryEndIsShown(t *testing.T) {
 	t.Parallel()
 	over := temporal.NewNonRetryableApplicationError("installation 1 is over", activities.FailureSuperseded, nil)

@@ -42,7 +42,7 @@ func HostAdd(ctx workflow.Context, request activities.AddRequest) error {
 	return err
 }
 
-// ofAttempt binds what a workflow does with a host alone to the attempt that began it.
+// ofAttempt binds a workflow's work on a single host to the attempt that began it.
 func ofAttempt(ref activities.HostRef, attempt int) activities.HostRef {
 	ref.HostAttempt = attempt
 	return ref

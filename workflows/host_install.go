@@ -288,7 +288,7 @@ func (w *hostInstall) notifyCluster(ctx workflow.Context, state HostState, why s
 		return nil
 	}
 	news := HostNews{HostID: w.request.Host.ID, State: state, Reason: why, Attempt: w.request.Attempt}
-	// Whatever run it has: a cluster's workflow that was reset in Temporal's UI continues in another one.
+	// To any run: a cluster's workflow that was reset in Temporal's UI continues in another run.
 	err := workflow.SignalExternalWorkflow(ctx, parent.ID, "", SignalHostNews, news).Get(ctx, nil)
 	if temporal.IsCanceledError(err) || ctx.Err() != nil {
 		return err

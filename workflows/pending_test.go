@@ -29,9 +29,8 @@ func (w *recorder) pending(ctx context.Context, key string) error {
 // late is how a server ends an activity at its limit.
 var late = temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE, nil)
 
-// timeOut ends what is pending as a server does at its limit, late or with the failure of a try that has no time for another
-// (go.temporal.io/server/service/history/workflow/retry.go): the test environment leaves pending activities open. It returns the
-// limit.
+// timeOut ends a pending activity as a server does at its limit, late or with the failure of a try that has no time for another
+// (go.temporal.io/server/service/history/workflow/retry.go): the test environment leaves pending activities open. It returns the limit.
 func (w *recorder) timeOut(t *testing.T, env *environ, key string, with error) time.Duration {
 	t.Helper()
 	w.mu.Lock()
@@ -43,7 +42,7 @@ func (w *recorder) timeOut(t *testing.T, env *environ, key string, with error) t
 	return limit
 }
 
-// release answers what is pending.
+// release answers a pending activity.
 func (w *recorder) release(t *testing.T, env *environ, key string) {
 	t.Helper()
 	w.mu.Lock()

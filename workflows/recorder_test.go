@@ -37,7 +37,7 @@ type recorder struct {
 	installing map[uuid.UUID]chan struct{}
 	// stages are the finalizing stages that the controller reports, one after the other.
 	stages []activities.FinalizingStage
-	// blocked are activities whose answer a test gives, tokens those that wait for it.
+	// blocked are activities whose answer a test gives, tokens the activities that wait for it.
 	blocked map[string]bool
 	// stands is the stage of a host whose workflow was lost.
 	stands model.Stage
@@ -46,7 +46,7 @@ type recorder struct {
 	// report is how the validations of the cluster stand.
 	report activities.ValidationReport
 	tokens map[string][]byte
-	limits map[string]time.Duration // of what is pending
+	limits map[string]time.Duration // of pending activities
 	// boots are how long it takes until a stage is reported, "worker-0 Configuring".
 	boots map[string]time.Duration
 	// failed is called when a host has been marked as failed, before its workflow hears of it.

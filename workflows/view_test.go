@@ -24,7 +24,7 @@ func TestFailedValidationHoldsTheInstallationUpBeforeAnyHostIsTouched(t *testing
 	}, w.lines())
 }
 
-// A timer of ten years in the timeline says nothing.
+// A timer of ten years in the timeline is of no use.
 func TestNoTimerIsWithoutAnEnd(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 2)

@@ -41,7 +41,7 @@ func (g *Gate) Admit(next http.Handler) http.Handler {
 			httpapi.Fail(w, r, err)
 			return
 		}
-		w.Header().Set("Cache-Control", "no-store") // until a handler says otherwise: most answers hold secrets
+		w.Header().Set("Cache-Control", "no-store") // until a handler says otherwise: most answers are secret to some callers
 		if r.Body != nil {
 			r.Body = http.MaxBytesReader(w, r.Body, o.limit)
 		}

@@ -26,8 +26,8 @@ var formats = openapi3.WithStringFormatValidators(map[string]openapi3.StringForm
 	}),
 })
 
-// maxValues is how many values a body may hold: what a step answers is one text in it, and the largest definition, a static network
-// for each of a thousand hosts, has some ten thousand.
+// maxValues is how many values a body may hold: the reply of a step is one text in it, and the largest definition, a static network for
+// each of a thousand hosts, has some ten thousand.
 const maxValues = 100_000
 
 // Read validates the JSON body of a request against the schema of its operation and

@@ -55,7 +55,7 @@ func (g *Gate) checkScope(ctx context.Context, caller Caller, operation string, 
 		}
 	}
 	if caller.Role == auth.RoleAgent && caller.Bootstrap && operation == "v2UpdateHostInstallProgress" && o.HostID != caller.HostID {
-		// It sees the others fetch their configs and join.
+		// The bootstrap host sees the others fetch their configs and join.
 		return g.hostOfCaller(ctx, caller, o)
 	}
 	return g.MayTouch(ctx, caller, o)

@@ -239,9 +239,9 @@ type Uses struct {
 	RequestedHostnames int         `json:"requested_hostnames,omitempty"` // other than machines call themselves
 	AutoAssignedRoles  int         `json:"auto_assigned_roles,omitempty"`
 	DayTwoHosts        int         `json:"day_two_hosts,omitempty"`
-	VMHosts            []uuid.UUID `json:"vm_hosts,omitempty"`           // those on virtual machines
+	VMHosts            []uuid.UUID `json:"vm_hosts,omitempty"`           // hosts on virtual machines
 	IgnitionOverrides  int         `json:"ignition_overrides,omitempty"` // of hosts and InfraEnvs
 	StaticNetworks     int         `json:"static_networks,omitempty"`    // InfraEnvs that have them
-	WaitingNetworks    int         `json:"waiting_networks,omitempty"`   // those whose static networks hold placeholders
+	WaitingNetworks    int         `json:"waiting_networks,omitempty"`   // InfraEnvs whose static networks hold placeholders
 	KernelArguments    int         `json:"kernel_arguments,omitempty"`   // InfraEnvs that have some
 }

@@ -2,9 +2,9 @@ package model
 
 import "strings"
 
-// SavedPartitions returns what the arguments of coreos-installer keep of the disk it writes: globs of partition
-// labels, and numbers or ranges of them, in the order of the arguments. Every other argument loses the whole disk;
-// --preserve-on-error too, which keeps a half-written partition table and no data.
+// SavedPartitions returns the partitions that the arguments of coreos-installer keep on the disk it writes: globs of partition labels,
+// and numbers or ranges of them, in the order of the arguments. Every other argument loses the whole disk; --preserve-on-error too,
+// which keeps a half-written partition table and no data.
 func SavedPartitions(args []string) (labels, indexes []string) {
 	for n := 0; n < len(args); n++ {
 		name, value, inline := strings.Cut(args[n], "=")

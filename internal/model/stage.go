@@ -43,7 +43,7 @@ const (
 	FinalizingDone                    FinalizingStage = "Done"
 )
 
-// FinalizingStages are all of them, in the order the controller reports them.
+// FinalizingStages lists all finalizing stages, in the order the controller reports them.
 var FinalizingStages = []FinalizingStage{
 	FinalizingWaitingForOperators, FinalizingAddingRouterCA, FinalizingWaitingForCSVInit, FinalizingApplyingOLMManifests,
 	FinalizingWaitingForCSV, FinalizingWaitingForOperatorSetup, FinalizingDone,

@@ -43,8 +43,8 @@ func spelled(exception string) string {
 	return strings.ToLower(exception)
 }
 
-// Lines returns text with the line breaks of Unix and without blanks at the ends of lines: what editors of other systems and
-// terminals add to keys and certificates.
+// Lines returns text with the line breaks of Unix and without blanks at the ends of lines: editors of other systems and terminals add
+// them to keys and certificates.
 func Lines(text string) string {
 	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n")
 	for i, line := range lines {

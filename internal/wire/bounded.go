@@ -5,9 +5,9 @@ import "fmt"
 // MaxDepth is how deep a JSON text may be nested.
 const MaxDepth = 64
 
-// Bounded looks at a JSON text before anything is made of it, without allocating: its depth, and how many values it holds. A text
-// of two bytes a value becomes a tree of thirty, or of a list of structs hundreds. It returns an error for one beyond the limits;
-// whether it is JSON at all is for the decoder to say.
+// Bounded looks at a JSON text before anything is made of it, without allocating: its depth, and how many values it holds. A text of
+// two bytes a value becomes a tree of thirty, or of a list of structs hundreds. It returns an error for a text beyond the limits; the
+// decoder checks whether it is JSON at all.
 func Bounded(text []byte, maxValues int) error {
 	depth, values := 0, 1
 	inText := false

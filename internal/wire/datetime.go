@@ -1,5 +1,5 @@
-// Package wire holds the formats of the v2 API as Go types: what travels between
-// clients, hosts and the service. wire.gen.go is generated from api/openapi.yaml.
+// Package wire holds the formats of the v2 API as Go types: messages between clients, hosts and the service. wire.gen.go is generated
+// from api/openapi.yaml.
 package wire
 
 import (

@@ -32,7 +32,7 @@ const (
 	// HeaderRegistration marks a registration that is not the first of this boot; RegistrationAgain is its only value.
 	HeaderRegistration = "Slipway-Registration"
 	RegistrationAgain  = "again"
-	// HeaderToken gives an agent of ours the token of its host, in answers to registrations and polls.
+	// HeaderToken gives a Slipway agent the token of its host, in answers to registrations and polls.
 	HeaderToken = "Slipway-Token"
 	// HeaderPrefer asks the service to hold a poll until a step is due: "wait=30" (RFC 7240, section 4.3).
 	HeaderPrefer = "Prefer"
@@ -45,8 +45,8 @@ type AgentUpgrade struct {
 	Programs   map[string]AgentProgram `json:"programs"`
 }
 
-// BootstrapRequest is the argument of the steps of a bootstrap host: an InstallCmdRequest and what the manifests
-// of the controller need beyond it.
+// BootstrapRequest is the argument of the steps of a bootstrap host: an InstallCmdRequest and the further inputs of the controller's
+// manifests.
 type BootstrapRequest struct {
 	InstallCmdRequest
 	// Attempt counts the installations of the cluster. A host may begin the bootstrap of one attempt in a boot.

@@ -10,7 +10,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// setting applies one part of what a client sent to a cluster.
+// setting applies one part of a client's request to a cluster.
 type setting func(*model.Cluster, wire.V2ClusterUpdateParams) error
 
 // settings are the parts of a definition; each depends only on earlier ones.

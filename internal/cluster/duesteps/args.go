@@ -22,7 +22,7 @@ var ErrSkip = errors.New("step does not apply")
 // Images are the container images an installation works with, as pull specifications.
 type Images struct {
 	Installer, Release, MCO string
-	// Controller contains the controller; empty where agents of ours run its program in CLI.
+	// Controller contains the controller; empty where Slipway agents run its program in CLI.
 	Controller string
 	CLI        string
 	// MustGather lists images by operator; the platform's image has the key "ocp".

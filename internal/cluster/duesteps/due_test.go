@@ -21,7 +21,7 @@ func types(steps []duesteps.Step) []string {
 	return out
 }
 
-// TestFreshHostsAreAskedInOrder checks docs/reference/step-rules.md, "Steps by status" for hosts that were asked nothing yet.
+// TestFreshHostsAreAskedInOrder checks docs/reference/step-rules.md, "Steps by status" for hosts without any asked steps.
 func TestFreshHostsAreAskedInOrder(t *testing.T) {
 	t.Parallel()
 	const day1, day2 = model.KindHost, model.KindAddToExistingClusterHost

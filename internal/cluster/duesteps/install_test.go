@@ -149,13 +149,13 @@ func s390x(commandLine string) func(*in) {
 	}
 }
 
-// imported makes the cluster one of which no network is known.
+// imported makes the networks of the cluster unknown.
 func imported(i *in) {
 	i.Cluster.Kind, i.Cluster.Imported, i.Cluster.MachineNetworks = model.KindAddHostsCluster, true, nil
 	i.Host.Kind = model.KindAddToExistingClusterHost
 }
 
-// multipath makes the installation disk one with iSCSI paths from addresses of the host.
+// multipath gives the installation disk iSCSI paths from addresses of the host.
 func multipath(addresses ...string) func(*in) {
 	return func(i *in) {
 		disks := i.Host.Inventory.Disks

@@ -37,9 +37,8 @@ func TestMissingPropertyLeavesNoBraces(t *testing.T) {
 	require.Equal(t, "Operator cvo is available", e.Message)
 }
 
-// TestCatalogueAgreesWithTheV2API holds names, severities, categories and properties
-// against those that clients of the assisted-service know: each of its events is in the
-// catalogue, or in notEmitted with a reason, and the catalogue has no other but ownEvents.
+// TestCatalogueAgreesWithTheV2API compares names, severities, categories and properties with the events of the assisted-service: each
+// of its events is in the catalogue, or in notEmitted with a reason, and the catalogue has no other but ownEvents.
 func TestCatalogueAgreesWithTheV2API(t *testing.T) {
 	t.Parallel()
 	ours := map[string]events.Entry{}

@@ -16,7 +16,7 @@ const gb = int64(1_000_000_000)
 // DiskSpec holds the requirements for the disks of a host.
 type DiskSpec struct {
 	MinSizeGB        int64  // of 10^9 bytes
-	OpenShiftVersion string // empty allows what the newest version allows
+	OpenShiftVersion string // empty counts as the newest version
 	CPUArchitecture  string
 }
 

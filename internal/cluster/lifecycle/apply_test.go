@@ -64,7 +64,7 @@ func TestHistoryTellsWhatUsersCareAbout(t *testing.T) {
 	}
 }
 
-// What names the host is dropped with the rest of what was learned of it.
+// The name of the host is dropped with its other facts.
 func TestEventOfAResetNamesTheHost(t *testing.T) {
 	t.Parallel()
 	h, rec := host(1, model.RoleMaster, "resetting"), &history{}

@@ -68,7 +68,7 @@ var clusterEffects = map[Effect]func(c *model.Cluster, from model.ClusterStatus,
 	},
 }
 
-// forgetInstallation removes what one left in a cluster.
+// forgetInstallation removes the results of an installation from a cluster.
 func forgetInstallation(c *model.Cluster) {
 	c.Progress, c.LastPreparation = model.ClusterProgress{}, model.Preparation{}
 	c.InstallStartedAt, c.InstallCompletedAt, c.IngressCertAt = time.Time{}, time.Time{}, time.Time{}

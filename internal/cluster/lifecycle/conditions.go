@@ -129,7 +129,7 @@ func HostConditionsOf(results []model.ValidationResult) HostConditions {
 
 // ClusterConditions are the named groups of cluster validations.
 type ClusterConditions struct {
-	PendingInput       bool // pendingConditions: what a cluster cannot do without is there
+	PendingInput       bool // pendingConditions: the required input of a cluster is set
 	VIPsDefined        bool
 	RequiredForInstall bool
 	failedInput        []string

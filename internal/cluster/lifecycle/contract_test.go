@@ -127,7 +127,7 @@ var clustersAsked = map[int]asked[lifecycle.ClusterEvent]{
 	27: {event: lifecycle.FinishInstallation, why: "the workflow waits for operators, certificate and controller"},
 }
 
-// Rows that nothing answers.
+// Rows without an answer.
 var (
 	hostsLeft    = map[int]string{35: "the workflow ends the preparation of all hosts as failed"}
 	clustersLeft = map[int]string{10: "the workflow ends the preparation as failed", 26: "subscriptions of a hosted service"}

@@ -19,7 +19,7 @@ const (
 	RefreshHost            HostEvent = "Refresh"
 )
 
-// The host events that workflows add: what v2 leaves to its refresh, a workflow decides.
+// The host events that workflows add: a workflow decides changes that v2 leaves to its refresh.
 const (
 	PrepareHost        HostEvent = "PrepareForInstallation" // its cluster begins its preparation
 	PreparationStopped HostEvent = "PreparationStopped"     // its cluster ended its preparation without success
@@ -103,7 +103,7 @@ const (
 	EffectDecisionOpened Effect = "decision-opened"
 	// EffectGivenUp: it waits no longer.
 	EffectGivenUp Effect = "given-up"
-	// EffectRediscover: forget what the host must report again from the live image.
+	// EffectRediscover: forget the facts that the host must report again from the live image.
 	EffectRediscover Effect = "rediscover"
 	// EffectCompleted: set install_completed_at and the progress to 100 %, with an event.
 	EffectCompleted Effect = "completed"
@@ -115,9 +115,9 @@ const (
 	EffectResetBegun Effect = "reset-begun"
 	// EffectResetNeedsUser: so, and the user has to boot the host, with an event.
 	EffectResetNeedsUser Effect = "reset-needs-user"
-	// EffectReset: forget what the installation left, with an event; of a cluster, until its agents have stopped.
+	// EffectReset: forget the results of the installation, with an event; of a cluster, until its agents have stopped.
 	EffectReset Effect = "reset"
-	// EffectForgotten: forget what agents that had not stopped yet still reported.
+	// EffectForgotten: forget late reports of agents that had not stopped yet.
 	EffectForgotten Effect = "forgotten"
 	// EffectUnbound: take the host out of its cluster.
 	EffectUnbound Effect = "unbound"

@@ -72,7 +72,7 @@ func discoverAgain(h *model.Host, now time.Time) {
 	h.Timestamp = 0
 }
 
-// forget drops what an installation left in a host's row; discovery asks again.
+// forget drops the results of an installation from a host's row; discovery asks again.
 func forget(h *model.Host) {
 	h.Bootstrap, h.DecisionOpen, h.Attempt = false, false, 0
 	if h.AutoRole {

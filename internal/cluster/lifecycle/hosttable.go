@@ -43,7 +43,7 @@ var (
 		resetting, discovering, known, waitsForUser, installing, preparing, prepared, prepFailed,
 		pendingInput, resetWaits, inProgress, installed, failed, cancelled, added,
 	}
-	// resettable are those and the ones a silent or too small host has.
+	// resettable are rebootable and the statuses of a silent or too small host.
 	resettable = append(statuses{disconnected, lacking}, rebootable...)
 	// inAttempt are the statuses of a host whose workflow runs: a host that was booted again for another attempt passes through discovery.
 	inAttempt = statuses{

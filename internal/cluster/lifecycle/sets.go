@@ -28,8 +28,7 @@ var (
 
 // Sets of host statuses.
 var (
-	// InDiscovery: answers of discovery count. Later ones must not change what an
-	// installation was based on.
+	// InDiscovery: answers of discovery count. Later answers must not change the basis of an installation.
 	InDiscovery = slices.Concat(discoveryStatuses, model.HostStatuses{binding, unbinding}, poolDiscovery)
 	// BeforeWriting: InDiscovery, and the checks before an installation run.
 	BeforeWriting = slices.Concat(model.HostStatuses{preparing, prepFailed, prepared}, InDiscovery)

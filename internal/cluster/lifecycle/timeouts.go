@@ -33,9 +33,9 @@ type Timeouts struct {
 	Reset             time.Duration `json:"reset"`
 	Completion        time.Duration `json:"completion,omitempty"` // of a controller after its last report
 	VIPLease          time.Duration `json:"vip_lease"`
-	// Soft time-outs report what takes too long and let it continue.
+	// Soft time-outs report a stage that takes too long and let it continue.
 	Soft bool `json:"soft"`
-	// Stages and FinalizingStages hold what differs from OtherStages and OtherFinalizing.
+	// Stages and FinalizingStages hold the exceptions from OtherStages and OtherFinalizing.
 	Stages           map[model.Stage]time.Duration           `json:"stages"`
 	FinalizingStages map[model.FinalizingStage]time.Duration `json:"finalizing_stages"`
 	OtherStages      time.Duration                           `json:"other_stages"`

@@ -8,7 +8,7 @@ import (
 // TimeoutSetting is a variable ParseTimeouts reads, for documentation.
 type TimeoutSetting struct {
 	Name    string        // in the environment
-	Default time.Duration // what holds when it is not set; zero for ENABLE_SOFT_TIMEOUTS
+	Default time.Duration // its value when it is not set; zero for ENABLE_SOFT_TIMEOUTS
 	Why     string
 }
 

@@ -60,9 +60,8 @@ func only(level Level, from, before string) limit {
 
 func never(features ...FeatureID) []exclusion { return []exclusion{{features: features}} }
 
-// features is the table: facts of openshift/assisted-service (internal/featuresupport)
-// and of recorded replies, completed for versions, architectures and platforms that those
-// do not show from the behaviour of the service they were taken of.
+// features is the table: facts of openshift/assisted-service (internal/featuresupport) and of recorded replies, completed for versions,
+// architectures and platforms that those do not show from the behaviour of the recorded service.
 var features = append(append(append(append([]row{}, clusterFeatures...), networkFeatures...), platformFeatures...), operatorFeatures...)
 
 var byID = func() map[FeatureID]*row {

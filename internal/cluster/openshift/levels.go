@@ -80,7 +80,7 @@ func Detailed(s Setting) ([]FeatureSupport, error) {
 	return out, nil
 }
 
-// shown leaves out what a choice of the platform has decided.
+// shown leaves out features that a choice of the platform has decided.
 func (r *row) shown(platform string) bool {
 	if r.id == FeaturePlatformManagedNetworking {
 		return platform != ""

@@ -19,8 +19,8 @@ import (
 // type.
 const TypeDisconnectedISO = "disconnected-iso"
 
-// OSImage is a live image of the operating system that hosts discover with; its JSON is
-// os-image of the API document, and what only OS_IMAGES has.
+// OSImage is a live image of the operating system that hosts discover with; its JSON is os-image of the API document, and the fields
+// that only OS_IMAGES has.
 type OSImage struct {
 	OpenShiftVersion string `json:"openshift_version"` // 4.22, or a whole version
 	CPUArchitecture  string `json:"cpu_architecture"`  // x86_64, arm64, ppc64le, s390x

@@ -47,7 +47,7 @@ func TestOKDHasImagesOfItsOwn(t *testing.T) {
 	for asked, want := range map[string]string{
 		"4.20.0-okd-scos.13":             "scos.iso",
 		"4.20.0-okd-scos.14":             "scos.iso",
-		"4.21.0-okd-scos.1":              "scos.iso", // the newest older one of OKD
+		"4.21.0-okd-scos.1":              "scos.iso", // the newest older image of OKD
 		"4.19.0-okd-scos.4":              "rhcos-4.19.iso",
 		"4.20.9":                         "rhcos-4.19.iso", // no OpenShift boots the system of OKD
 		"4.21.0-rc.1":                    "rc.iso",

@@ -54,7 +54,7 @@ func newDisk(name string, size int) wire.Disk {
 	return wire.Disk{ID: "wwn-" + name, Name: "sd" + name, Path: "/dev/sd" + name, DriveType: wire.DriveTypeSSD, SizeBytes: size}
 }
 
-// choose installs operators with the cluster, and nothing they bring.
+// choose installs operators with the cluster, without the operators they bring.
 func (w *fixture) choose(names ...string) *operators.Plan {
 	w.c.OLMOperators = nil
 	for _, name := range names {

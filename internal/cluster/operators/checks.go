@@ -59,8 +59,8 @@ func (p *Plan) ValidateHost(o *Operator, h *model.Host) Result {
 	return success("The host meets what %s requires", o.Title)
 }
 
-// ownNeed compares a host with what an operator adds, where that says more than the sum over all operators: to the
-// byte, and without what firmware and kernel keep of the memory.
+// ownNeed compares a host with an operator's own addition, where that is stricter than the sum over all operators: to the byte, and
+// without the memory that firmware and kernel keep.
 func (p *Plan) ownNeed(o *Operator, h *model.Host) (Result, bool) {
 	if !o.ownNeed {
 		return Result{}, true

@@ -10,7 +10,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// fitting makes the fixture one that an operator can be installed with.
+// fitting changes the fixture so that an operator can be installed.
 var fitting = map[string]func(*fixture){
 	"nvidia-gpu": func(w *fixture) { w.hosts[3].Inventory.Gpus = []wire.Gpu{{VendorID: "10DE"}} },
 	"amd-gpu":    func(w *fixture) { w.hosts[3].Inventory.Gpus = []wire.Gpu{{VendorID: "1002"}} },

@@ -45,8 +45,8 @@ func (p *Plan) requireGPU(title, vendor string, required bool) Result {
 		"%s: require at least one host with a GPU of PCI vendor %s, found none on the %d hosts that run work", title, vendor, len(hosts))
 }
 
-// requireUnsigned requires that secure boot is off where an operator loads modules: those built on nodes are not signed
-// with a key that the firmware trusts.
+// requireUnsigned requires that secure boot is off where an operator loads modules: modules built on nodes are not signed with a key
+// that the firmware trusts.
 func requireUnsigned(title, where string, h *model.Host, loads bool) Result {
 	if loads && h.Inventory.Boot.SecureBootState == wire.SecureBootStateEnabled {
 		return failure("%s: require secure boot to be disabled on %s, found it enabled", title, where)

@@ -12,8 +12,8 @@ import (
 // be there, with the path "-" it must not.
 type field struct{ object, path, want string }
 
-// renderCase is a cluster and fields of what is rendered for it, as
-// openshift/assisted-service renders them (internal/operators, the folder of each).
+// renderCase is a cluster and fields of its rendered objects, as openshift/assisted-service renders them (internal/operators, the
+// folder of each).
 type renderCase struct {
 	name   string
 	choose []string
@@ -216,7 +216,7 @@ func TestLateManifests(t *testing.T) {
 	runRenderCases(t, lateCases, func(_, late rendered) rendered { return late })
 }
 
-// The operators that come with nothing to do: users set up what is theirs.
+// The operators without late manifests: users set them up.
 func TestOperatorsWithoutLateManifests(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

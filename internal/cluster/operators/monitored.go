@@ -19,8 +19,7 @@ const (
 	ClusterVersion = "cvo"
 )
 
-// builtinTimeout is how long those may take (docs/reference/operator-rules.md, "Built-in
-// operators").
+// builtinTimeout is how long built-in operators may take (docs/reference/operator-rules.md, "Built-in operators").
 const builtinTimeout = time.Hour
 
 // Builtin lists the operators of the platform that an installation waits for; the cluster version only where the release is checked at

@@ -16,13 +16,13 @@ type Operator struct {
 	Feature     openshift.FeatureID
 	// Rule begins the id of its validations; empty: Name.
 	Rule string
-	// Subscription is how it is installed in the new cluster.
+	// Subscription installs the operator in the new cluster.
 	Subscription Subscription
 	// Timeout is how long it may take to become available.
 	Timeout time.Duration
 	// Dependencies are the operators it does not work without.
 	Dependencies []string
-	// Properties are those a client can set; none: a client's text is kept as it is.
+	// Properties are the properties that a client can set; none: a client's text is kept as it is.
 	Properties []Property
 	// Needs are added to what a host needs for its role.
 	Needs Needs
@@ -51,8 +51,8 @@ type Subscription struct {
 	Group     string // the operator group; empty: the namespace has one in every cluster
 	// OwnNamespace operators watch only their namespace, others all of them.
 	OwnNamespace bool
-	// ClusterMonitoring has the platform's Prometheus look at the namespace, and
-	// PrometheusRole lets it read there what to scrape, where the operator does not.
+	// ClusterMonitoring has the platform's Prometheus look at the namespace, and PrometheusRole lets it read its targets there, where the
+	// operator does not.
 	ClusterMonitoring, PrometheusRole bool
 	// named changes Name in some versions of OpenShift.
 	named func(p *Plan) string

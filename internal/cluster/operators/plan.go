@@ -110,9 +110,9 @@ func (p *Plan) before(minor string) bool {
 	return p.version != nil && p.version.LessThan(semver.MustParse(minor))
 }
 
-// schedulableMasters reports whether the control plane takes the work of users: on request, and where there are not
-// two hosts besides it and its arbiter. Suggested roles do not count: what a role requires would depend on which hosts
-// have it, and suggestions would go back and forth.
+// schedulableMasters reports whether the control plane takes the work of users: on request, and where there are not two hosts besides
+// it and its arbiter. Suggested roles do not count: the requirements of a role would depend on its hosts, and suggestions would never
+// settle.
 func (p *Plan) schedulableMasters() bool {
 	return p.cluster.SchedulableMasters || len(p.hosts)-p.arbiters() < p.cluster.ControlPlaneCount+workersToFreeMasters
 }

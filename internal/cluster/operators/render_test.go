@@ -15,8 +15,7 @@ import (
 // rendered are objects by kind and name, like "Subscription/nfd".
 type rendered map[string]unstructured.Unstructured
 
-// render returns what a cluster is installed with, and what it takes once its operators
-// run.
+// render returns the manifests of a cluster's installation, and the manifests it takes once its operators run.
 func render(t *testing.T, w *fixture) (day1, late rendered) {
 	t.Helper()
 	olm, custom, err := operators.Manifests(w.c, w.hosts)
@@ -33,8 +32,7 @@ func render(t *testing.T, w *fixture) (day1, late rendered) {
 	return byName(olm), byName(custom)
 }
 
-// requireField compares a field with what is written as YAML; empty: the field is absent. Dots part the path, a
-// number is an index.
+// requireField compares a field with a value in YAML; empty: the field is absent. Dots part the path, a number is an index.
 func requireField(t *testing.T, obj unstructured.Unstructured, path, want string) {
 	t.Helper()
 	require.NotNil(t, obj.Object, "no such object")

@@ -101,8 +101,7 @@ func TestArbitersTakeStorageAndNothingElse(t *testing.T) {
 	require.Equal(t, 8, w.choose("odf", "lso").Added(w.hosts[0], model.RoleArbiter).CPUCores)
 }
 
-// What a role requires must not depend on who was suggested for it: the suggestions
-// would never settle.
+// The requirements of a role must not depend on the hosts suggested for it: the suggestions would never settle.
 func TestAdditionsDoNotFollowSuggestedRoles(t *testing.T) {
 	t.Parallel()
 	for i := range 8 {

@@ -13,7 +13,7 @@ const (
 	storageSystem  = "StorageSystem/ocs-storagecluster-storagesystem"
 )
 
-// everyTopology holds whatever nodes store.
+// everyTopology holds whichever nodes store.
 var everyTopology = []field{
 	{storageCluster, "metadata.namespace", "openshift-storage"},
 	{storageCluster, "spec.labelSelector", `{matchExpressions: [{key: node-role.kubernetes.io/worker, operator: In, values: [""]}]}`},

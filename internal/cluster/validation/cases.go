@@ -90,7 +90,7 @@ func externalBalancer(c *model.Cluster) bool { return c.LoadBalancer == userMana
 // clusterCase is a cluster under evaluation.
 type clusterCase struct {
 	ClusterFacts
-	stated    *model.Cluster // without what its override changes
+	stated    *model.Cluster // without its override
 	operators *operators.Plan
 }
 

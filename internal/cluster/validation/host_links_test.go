@@ -87,7 +87,7 @@ var dnsCases = []hostCase{
 	{"is fine on day two", "dns-wildcard-not-configured", dayTwo, ok, ""},
 }
 
-// imported makes the cluster one that exists already and was not installed here.
+// imported makes the cluster an existing one that was not installed here.
 func imported(reply *wire.APIVipConnectivityResponse) func(*fixture) {
 	return func(w *fixture) {
 		dayTwo(w)

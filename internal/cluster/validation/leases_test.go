@@ -27,7 +27,7 @@ var leaseCases = []clusterCase{
 	{"takes leased addresses with the plug-in that supports them", "network-type-valid", leasing(0), ok, ""},
 }
 
-// twoNodes makes the control plane one of two hosts.
+// twoNodes gives the control plane two hosts.
 func twoNodes(w *clusterWorld) {
 	w.c.ControlPlaneCount, w.hosts = 2, w.hosts[:2]
 	for _, h := range w.hosts {

@@ -84,7 +84,7 @@ var neverEvaluated = map[string]string{
 		"the evaluated one",
 }
 
-// neverWaits are rules that know at once: nothing they need can be missing or broken.
+// neverWaits are rules that decide at once: none of their facts can be missing or broken.
 var neverWaits = map[string]string{
 	"host connected":                            "a host that never polled has just registered",
 	"host media-connected":                      "the media counts as connected until a step says otherwise",
@@ -129,9 +129,8 @@ func idsOfDocument(t *testing.T, schema string) []string {
 	return out
 }
 
-// TestEveryValidationIDIsCovered holds that each id of the contract has a case that
-// passes, one that fails and one of a fact that is missing or broken, or a reason why
-// not. The line it prints is shown by make test.
+// TestEveryValidationIDIsCovered holds that each id of the contract has a case that passes, a case that fails and a case with a missing
+// or broken fact, or a reason why not. The line it prints is shown by make test.
 func TestEveryValidationIDIsCovered(t *testing.T) {
 	t.Parallel()
 	counts := map[string]string{}
@@ -159,7 +158,7 @@ func TestEveryValidationIDIsCovered(t *testing.T) {
 	)
 }
 
-// lacks returns which kinds of cases a rule has none of.
+// lacks returns the kinds of cases that a rule lacks.
 func lacks(kind, id string, list []said) []string {
 	found := map[model.ValidationStatus]bool{}
 	for _, s := range list {

@@ -115,8 +115,8 @@ func evaluateOperatorOnCluster(o *operators.Operator, b breaking) model.Validati
 	return r
 }
 
-// saidOfOperators lists three cases of each operator: one it fits, one it does not, and one in which that is not known yet, as far as
-// there are any.
+// saidOfOperators lists three cases of each operator: the operator fits, does not fit, and that is not known yet, as far as such cases
+// exist.
 func saidOfOperators(evaluate operatorEvaluation, breaks []breaking) map[string][]said {
 	out := map[string][]said{}
 	for _, o := range operators.All() {
@@ -159,7 +159,7 @@ var hostsNeverMind = []string{
 	"oadp", "metallb", "loki", "openshift-logging",
 }
 
-// hostsNeverWait are operators that need nothing an inventory could show.
+// hostsNeverWait are operators that need no fact of an inventory.
 var hostsNeverWait = append([]string{"nmstate", "node-feature-discovery"}, hostsNeverMind...)
 
 // clustersNeverWait are operators that look at the settings of a cluster, not at what its

@@ -25,8 +25,8 @@ type machineRule struct {
 var platformMachines = map[string]machineRule{
 	platformVSphere: {"VMware", func(_ model.Platform, v wire.SystemVendor) bool { return isVMware(v) }},
 	platformNutanix: {"Nutanix", func(_ model.Platform, v wire.SystemVendor) bool { return v.Manufacturer == "Nutanix" }},
-	// Only Oracle's cloud is recognised by its machines; the agent reports the asset tag as the manufacturer. Servers
-	// of Oracle's outside of it have no metadata service.
+	// Only Oracle's cloud is recognised by its machines; the agent reports the asset tag as the manufacturer. Oracle's servers outside of
+	// it have no metadata service.
 	platformExternal: {OracleCloud, func(p model.Platform, v wire.SystemVendor) bool {
 		return p.ExternalName != externalOCI || v.Manufacturer == OracleCloud
 	}},

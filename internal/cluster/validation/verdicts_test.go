@@ -24,7 +24,7 @@ func requireVerdicts(t *testing.T, cases []hostCase) {
 	}
 }
 
-// aliasOnly resolves names to another name, and that one to nothing.
+// aliasOnly resolves names to another name, which does not resolve.
 func aliasOnly(names ...string) func(*fixture) {
 	return func(w *fixture) {
 		userNetworking(w)
@@ -79,8 +79,8 @@ func TestVerdictsOfWildcardsThatAreAliases(t *testing.T) {
 	})
 }
 
-// internal/host/validator.go compares the networks of one NIC with each other too. A link with an address by router
-// advertisement and one by DHCPv6 has two, and works.
+// internal/host/validator.go compares the networks of one NIC with each other too. A link with an address by router advertisement and
+// another by DHCPv6 has two, and works.
 func TestVerdictsOfNetworksOfOneNIC(t *testing.T) {
 	t.Parallel()
 	requireVerdicts(t, []hostCase{

@@ -13,7 +13,7 @@ import (
 // BenchmarkDiscovery makes the config of a plain InfraEnv.
 func BenchmarkDiscovery(b *testing.B) { benchmark(b, minimal()) }
 
-// BenchmarkDiscoveryOfThousand makes one with the network settings of a thousand hosts.
+// BenchmarkDiscoveryOfThousand makes a config with the network settings of a thousand hosts.
 func BenchmarkDiscoveryOfThousand(b *testing.B) {
 	in := minimal()
 	for i := range 1000 {

@@ -16,7 +16,7 @@ import (
 const (
 	fcos = "variant: fcos\nversion: 1.1.0\nstorage:\n  files:\n    - path: /etc/mine\n      mode: 0644\n      contents: {inline: \"a: " +
 		"{b}\\n\"}\n"
-	// What MachineConfigs are made from; what is around the config is not for Ignition.
+	// The source of MachineConfigs; the fields around the config are not for Ignition.
 	openshift = "variant: openshift\nversion: 4.20.0\nmetadata: {name: mine, labels: {machineconfiguration.openshift.io/role: worker}}\n" +
 		"storage:\n  files:\n    - path: /etc/mine\n      mode: 0644\n      overwrite: true\n      contents: {inline: \"a: {b}\\n\"}\n"
 	fcosJSON = `{"variant":"fcos","version":"1.4.0","ignition":{"config":{}},"storage":{"files":[{"path":"/etc/mine","contents":{"inline":"a: {b}\n"}}]}}`

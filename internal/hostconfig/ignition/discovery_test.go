@@ -268,7 +268,7 @@ func TestDiscoveryTakesAnyText(t *testing.T) {
 	require.Contains(t, *unit(t, c, "agent.service").Contents, `\U0000000a\U00000009- f <>&\U00002028`+"\U0001F600%%n $$HOME")
 }
 
-// What assisted-service gives user data of Oracle's cloud (internal/ignition/templates/oci-eval-user-data.service).
+// assisted-service's user data for Oracle's cloud (internal/ignition/templates/oci-eval-user-data.service).
 func TestUserDataOfOraclesCloudKnowsTheDiscovery(t *testing.T) {
 	t.Parallel()
 	text := *unit(t, discover(t, minimal()), "oci-eval-user-data.service").Contents

@@ -28,7 +28,7 @@ func checkKnown(config []byte, openShiftVersion string) error {
 	number, _, _ := strings.Cut(openShiftVersion, "-")
 	system, err := semver.NewVersion(number)
 	if err != nil {
-		return nil //nolint:nilerr // its inputs are unknown
+		return nil //nolint:nilerr // it is not known what it reads
 	}
 	version, err := document.Version(config)
 	if err != nil {

@@ -16,7 +16,7 @@ func withFile(file string) string {
 	return `{"ignition":{"version":"3.1.0"},"storage":{"files":[` + file + `]}}`
 }
 
-// What Ignition finds at boot ends in an emergency shell, unnoticed.
+// A fault that Ignition finds at boot ends in an emergency shell, unnoticed.
 func TestOverridesThatWouldNotBootAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ override, want string }{

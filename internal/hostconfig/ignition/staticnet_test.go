@@ -130,10 +130,10 @@ func TestTimeSourcesThatAreTheOnlyOnesReplaceTheOthers(t *testing.T) {
 		require.NoError(t, err)
 		return string(text)
 	}
-	// What Fedora and RHEL ship, without its comments: chrony.conf of chrony-4.6.
+	// Fedora's and RHEL's file, without its comments: chrony.conf of chrony-4.6.
 	const shipped = "pool 2.rhel.pool.ntp.org iburst\nsourcedir /run/chrony-dhcp\ndriftfile /var/lib/chrony/drift\nmakestep 1.0 3\nrtcsync\n"
 	const added = "# time sources of the InfraEnv\nserver 192.0.2.1 iburst\nmakestep 1.0 -1\n"
-	// What an image of a site may have: lines of other forms, a folder of its own, and no end of the last line.
+	// An image of a site may have: lines of other forms, a folder of its own, and no end of the last line.
 	const ownFolder = "  Server ntp.site.example iburst\nsourcedir /etc/chrony.d\n\tsourcedir  /var/run/chrony-dhcp\npeer 192.0.2.9\nrtcsync"
 	require.Equal(t, "pool 2.rhel.pool.ntp.org iburst\nsourcedir /run/chrony-dhcp\ndriftfile /var/lib/chrony/drift\n"+
 		"# makestep 1.0 3\nrtcsync\n"+added, run(shipped, 1))

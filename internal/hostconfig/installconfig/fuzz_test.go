@@ -11,8 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// FuzzOverride: what is accepted makes an install-config that is read back the same,
-// without fields that are not known; what is not accepted is the user's to fix.
+// FuzzOverride: an accepted override makes an install-config that is read back the same, without unknown fields; a refused override is
+// the user's to fix.
 func FuzzOverride(f *testing.F) {
 	for _, seed := range []string{
 		`{"fips":true}`, `{"networking":{"clusterNetwork":[{"hostPrefix":24}]}}`, `{"compute":[{"replicas":2}]}`, `{"controlPlane":null}`,

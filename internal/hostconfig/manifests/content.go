@@ -21,7 +21,7 @@ import (
 // "Rules for manifests").
 const MaxContent = 1 << 20
 
-// maxExpanded bounds what a document is once its aliases are replaced, in bytes.
+// maxExpanded bounds the size of a document once its aliases are replaced, in bytes.
 const maxExpanded = 8 << 20
 
 // Decode decodes the content of a manifest as a client sends it, in base64, and checks it. An error is a

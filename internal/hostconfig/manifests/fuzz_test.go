@@ -13,7 +13,7 @@ import (
 	"slipway/internal/model"
 )
 
-// FuzzName: what is accepted is one name in one folder, and what is not says why.
+// FuzzName: an accepted name is one name in one folder, and a refusal says why.
 func FuzzName(f *testing.F) {
 	for _, name := range []string{"a.yaml", "a b.yaml", "../a.yaml", ".a.json", "a.yaml.patch_1", "a.txt", "", "\u00a0.yml", "a\x00.yaml"} {
 		f.Add(name)
@@ -30,8 +30,7 @@ func FuzzName(f *testing.F) {
 	})
 }
 
-// FuzzContent: what is accepted can be taken apart into documents that can be read, and
-// a patch can be tried on a manifest.
+// FuzzContent: accepted content can be taken apart into readable documents, and an accepted patch can be tried on a manifest.
 func FuzzContent(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"a.yaml", "a: 1\n---\nb: [1, 2]\n"},

@@ -10,7 +10,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 )
 
-// maxPlaces bounds what one operation changes.
+// maxPlaces bounds the places that one operation changes.
 const maxPlaces = 100
 
 // locate makes an operation exact: one for each place that its path matches in document.

@@ -11,9 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// maxCopies bounds the copy operations of a patch: each can double a manifest.
-// maxOperations bounds all of them, for each reads the whole manifest, and maxPatched
-// what a manifest may grow to, in bytes.
+// maxCopies bounds the copy operations of a patch: each can double a manifest. maxOperations bounds all of them, for each reads the
+// whole manifest, and maxPatched the size of a patched manifest, in bytes.
 const (
 	maxCopies     = 8
 	maxOperations = 1000

@@ -12,7 +12,7 @@ import (
 // bondModes are the kernel's modes (Documentation/networking/bonding.rst), in the order of their numbers.
 var bondModes = []string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
 
-// bondOptions are those NMState knows.
+// bondOptions are NMState's options of a bond.
 var bondOptions = map[string]option{
 	"ad_actor_sys_prio": {value: upTo(math.MaxUint16)},
 	"ad_actor_system":   {value: actorSystem},

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// bridgeOptions are those NMState knows, in the limits of NetworkManager (nm-settings(5), bridge).
+// bridgeOptions are NMState's options of a bridge, in the limits of NetworkManager (nm-settings(5), bridge).
 var bridgeOptions = map[string]option{
 	"group-forward-mask":                {upTo(math.MaxUint16), ""},
 	"group-fwd-mask":                    {upTo(math.MaxUint16), "group-forward-mask"},

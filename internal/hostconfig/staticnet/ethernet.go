@@ -38,7 +38,7 @@ func (c *conversion) writeEthernet(file keyfile, one iface) {
 	}
 }
 
-// features are those whose names are not the kernel's in NetworkManager.
+// features are the features whose names in NetworkManager are not the kernel's.
 var features = map[string]string{
 	"rx-checksum": "rx", "tx-scatter-gather": "sg", "tx-tcp-segmentation": "tso", "rx-gro": "gro", "tx-generic-segmentation": "gso",
 	"rx-hashing": "rxhash", "rx-lro": "lro", "rx-ntuple-filter": "ntuple", "rx-vlan-hw-parse": "rxvlan", "tx-vlan-hw-insert": "txvlan",

@@ -16,8 +16,7 @@ import (
 // newer are keys that NetworkManager of Debian 12 (1.42) does not know yet.
 var newer = []string{"prio"}
 
-// rewritten are lines that NetworkManager leaves out because they say what it does
-// anyway, or writes in another way.
+// rewritten are lines that NetworkManager leaves out because they repeat its defaults, or writes in another way.
 var rewritten = []string{
 	"autoconnect=true", "autoconnect-slaves=-1", "autoconnect-slaves=1", "stp=true", "auto-negotiate=false", "method=disabled",
 	"addr-gen-mode=0", "addr-gen-mode=1",
@@ -28,14 +27,14 @@ var rewritten = []string{
 	"promiscuous=true", "token=::10", "vlan-protocol=802.1Q", "type=802-3-ethernet",
 }
 
-// manager asks NetworkManager to read a connection, and gives what it understood.
+// manager asks NetworkManager to read a connection, and returns its reading.
 func manager(t *testing.T, content string) (understood, complaints string, err error) {
 	t.Helper()
 	nmcli, err := exec.LookPath("nmcli")
 	if err != nil {
 		t.Skip("SKIP: nmcli is not installed (Debian: network-manager), the keyfiles were compared with golden ones only")
 	}
-	// Without a connection to change nmcli reads one from its input, and refuses what it cannot read.
+	// Without a connection to change nmcli reads one from its input, and refuses an unreadable one.
 	command := exec.CommandContext(t.Context(), nmcli, "--offline", "connection", "modify", "connection.zone", "lab")
 	command.Stdin = strings.NewReader(content)
 	var stderr bytes.Buffer
@@ -56,8 +55,7 @@ func TestNetworkManagerReadsTheKeyfiles(t *testing.T) {
 	}
 }
 
-// requireKept makes sure that NetworkManager has understood each line: what it does not
-// know it leaves out.
+// requireKept makes sure that NetworkManager has understood each line: it leaves unknown lines out.
 func requireKept(t *testing.T, sent, got, name string) {
 	t.Helper()
 	for line := range strings.Lines(sent) {
@@ -94,8 +92,7 @@ func words(value string) []string {
 	return out
 }
 
-// What NetworkManager refuses it would refuse at boot, unnoticed: the same has to
-// be refused when settings are given.
+// NetworkManager would refuse bad settings at boot, unnoticed: they have to be refused when they are given.
 func TestWhatNetworkManagerRefusesIsRefusedBefore(t *testing.T) {
 	t.Parallel()
 	bond := func(mode, options string) (state, keyfile string) {

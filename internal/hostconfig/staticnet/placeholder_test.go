@@ -12,10 +12,9 @@ import (
 	"slipway/internal/hostconfig/staticnet"
 )
 
-// What the console sends at each step of "Static IP, bridges, and bonds", form view: made with @openshift-assisted/ui-lib 2.17.1
-// (ocm/components/clusterConfiguration/staticIp/data: getDummyInfraEnvField, networkWideToInfraEnvField,
-// formViewHostsToInfraEnvField), networks 192.0.2.0/24 and 2001:db8::/64, VLAN 10, a host at 192.0.2.10 and 2001:db8::10 with
-// 52:54:00:00:00:01 (and :02 in a bond).
+// The console's requests at each step of "Static IP, bridges, and bonds", form view: made with @openshift-assisted/ui-lib 2.17.1
+// (ocm/components/clusterConfiguration/staticIp/data: getDummyInfraEnvField, networkWideToInfraEnvField, formViewHostsToInfraEnvField),
+// networks 192.0.2.0/24 and 2001:db8::/64, VLAN 10, a host at 192.0.2.10 and 2001:db8::10 with 52:54:00:00:00:01 (and :02 in a bond).
 const consoleFile = "testdata/console.json"
 
 func consoleSteps(t *testing.T) map[string]json.RawMessage {

@@ -129,7 +129,7 @@ func macAddress(value any) (string, error) {
 	return strings.ToUpper(text), nil
 }
 
-// isMAC holds what the keyfiles can say of Ethernet addresses: six bytes with colons.
+// isMAC reports whether a text is an Ethernet address as in keyfiles: six bytes with colons.
 func isMAC(text string) bool {
 	mac, err := net.ParseMAC(text)
 	return err == nil && len(mac) == 6 && strings.Count(text, ":") == 5

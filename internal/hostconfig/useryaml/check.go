@@ -18,7 +18,7 @@ func Check(content []byte, limit int) error {
 	}
 	var root tree.Node
 	if err := tree.Unmarshal(content, &root); err != nil {
-		// The readers that follow know an older YAML: what only they can read may hold no aliases.
+		// Later readers know an older YAML: documents that only they can read may hold no aliases.
 		if bytes.ContainsRune(content, '&') && bytes.ContainsRune(content, '*') {
 			return model.Invalidf("require YAML 1.2 where there are aliases: %s", err)
 		}

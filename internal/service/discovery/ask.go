@@ -102,7 +102,7 @@ func headStart(step wire.StepType, args []string) time.Duration {
 	return max(checkSpacing-time.Duration(hosts)*checkSpacingPerHost, 0)
 }
 
-// argsInput loads what the arguments of the due steps are made of.
+// argsInput loads the inputs of the due steps' arguments.
 func (p *poll) argsInput(ctx context.Context, v *store.PollView, h *model.Host, due []duesteps.Step) (in duesteps.ArgsInput, err error) {
 	in = duesteps.ArgsInput{
 		Host: h, Images: duesteps.Images{Agent: p.options.AgentImage}, MaxInventoryBytes: p.options.MaxInventoryBytes,

@@ -48,9 +48,8 @@ func benchmarkIdlePoll(b *testing.B, hosts int) {
 	b.ReportMetric(float64(b.N)/time.Since(begun).Seconds(), "polls/s")
 }
 
-// BenchmarkIdlePollRatio alternates between a cluster of ten hosts and one of two
-// thousand, so that whatever else the machine does weighs on both, and reports what a
-// poll costs in each.
+// BenchmarkIdlePollRatio alternates between a cluster of ten hosts and a cluster of two thousand, so that other load of the machine
+// weighs on both, and reports the cost of a poll in each.
 func BenchmarkIdlePollRatio(b *testing.B) {
 	const polls = 40 // of each poller in a turn
 	sizes, spent := [2]int{10, 2000}, [2]time.Duration{}
@@ -118,7 +117,7 @@ func (l *lab) settled(b *testing.B, n int) []*machine {
 		}
 		require.NoError(b, l.store.FinishRefresh(b.Context(), p, l.now()))
 	}
-	// What autovacuum does within a minute, so that it does not do it meanwhile.
+	// Autovacuum would run within a minute: run it now, not meanwhile.
 	conn, err := pgx.Connect(b.Context(), l.url)
 	require.NoError(b, err)
 	_, err = conn.Exec(b.Context(), "vacuum analyze")

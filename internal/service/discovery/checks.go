@@ -91,7 +91,7 @@ func setImage(h *model.Host, image wire.ContainerImageAvailability, t *store.Tx)
 	if i >= 0 {
 		before = h.Images[i]
 	}
-	// An image that was there already is reported without its size: what its pull told stays.
+	// An image that was there already is reported without its size: the size of its pull stays.
 	if image.Result == wire.ContainerImageAvailabilityResultSuccess && image.SizeBytes == 0 && before.Result == image.Result {
 		return false
 	}

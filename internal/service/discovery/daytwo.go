@@ -9,8 +9,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// readIgnitionDownload takes whether a host gets the configuration of the cluster it is
-// to join, and what of it the host is judged by.
+// readIgnitionDownload takes whether a host gets the configuration of the cluster it is to join, and the parts of it that rules
+// evaluate.
 func readIgnitionDownload(_ context.Context, _ *Service, _ sender, r wire.StepReply) (answer, error) {
 	return whenSucceeded(r, func(h *model.Host, response wire.APIVipConnectivityResponse) bool {
 		servers := validation.WorkerTangServers(h)

@@ -8,7 +8,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// limit bounds what a step may answer. Each host of a cluster is read with its answers by every reader of the cluster.
+// limit bounds the answer of a step. Each host of a cluster is read with its answers by every reader of the cluster.
 type limit struct{ bytes, values int }
 
 // limitOf: an inventory of a machine with hundreds of disks and addresses has some 300 KB; a report about a thousand other hosts

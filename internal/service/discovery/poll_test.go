@@ -103,8 +103,7 @@ func (m *machine) hold(t *testing.T, wait time.Duration) <-chan wire.Steps {
 	return out
 }
 
-// answered returns the answer of a held poll. One that nothing wakes is answered too, without steps, at the end of
-// its time.
+// answered returns the answer of a held poll. A poll that is not woken is answered too, without steps, at the end of its time.
 func answered(t *testing.T, held <-chan wire.Steps) wire.Steps {
 	t.Helper()
 	steps := await.Receive(t, held, "the poll is not answered")

@@ -72,7 +72,7 @@ func TestReaderSeesUnboundHostsEvaluated(t *testing.T) {
 	require.Equal(t, model.HostKnownUnbound, m.read(t).Status)
 }
 
-// Everybody who changes something reads what follows from it, whoever else changes the same cluster meanwhile.
+// Each writer reads the effect of its own change, even while others change the same cluster.
 func TestReadersOfOneClusterSeeTheirOwnChanges(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -116,7 +116,7 @@ func TestChangeDuringAnEvaluationIsEvaluatedForItsReader(t *testing.T) {
 	require.Equal(t, model.HostInsufficient, m.read(t).Status)
 }
 
-// What a reader had evaluated is not evaluated again in the background, and what was not read still is.
+// An evaluation for a reader is not repeated in the background, and unread changes are still evaluated.
 func TestBackgroundLeavesWhatAReaderHadEvaluated(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

@@ -120,7 +120,7 @@ func TestRegistrationAgain(t *testing.T) {
 		stage     model.Stage
 		cluster   model.ClusterStatus
 		to        model.HostStatus
-		forgotten bool // what was learned in discovery is asked again
+		forgotten bool // facts of discovery are asked again
 		stepEnds  bool // the open step of the workflow ends as interrupted
 		refused   bool
 	}{
@@ -268,7 +268,7 @@ func TestInfraEnvTakesABoundedNumberOfHosts(t *testing.T) {
 	l := newLab(t, func(o *labOptions) { o.maxHosts = 2 })
 	env := l.infraEnv(t, nil)
 	ids := []uuid.UUID{uuid.New(), uuid.New()}
-	for range 2 { // the same ones again are no more
+	for range 2 { // the same hosts again do not count twice
 		for _, id := range ids {
 			_, err := l.service.Register(t.Context(), discovery.RegisterInput{InfraEnvID: env.ID, HostID: id})
 			require.NoError(t, err)

@@ -134,7 +134,7 @@ func recordAnswer(h *model.Host, r wire.StepReply, t *store.Tx) {
 type answer struct {
 	// apply stores it with the host and reports whether anything is new.
 	apply func(h *model.Host, t *store.Tx) (changed bool)
-	// cluster stores what concerns the cluster.
+	// cluster stores the part of the answer about the cluster.
 	cluster func(ctx context.Context, clusterID uuid.UUID) error
 	// nothing is set for an empty reply: the agent is busy with the same step.
 	nothing bool

@@ -13,9 +13,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// BenchmarkInventoryReply takes inventories of hosts of a cluster of ten and of one of a
-// thousand in turn, every one of them another than before, while both clusters are
-// evaluated with all validations. It reports what a reply costs in each and the ratio.
+// BenchmarkInventoryReply takes changed inventories of hosts of a cluster of ten and of a cluster of a thousand in turn, while both
+// clusters are evaluated with all validations. It reports the cost of a reply in each and the ratio.
 func BenchmarkInventoryReply(b *testing.B) {
 	sizes, spent := [2]int{10, 1000}, [2]time.Duration{}
 	l := newLab(b)

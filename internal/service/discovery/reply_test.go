@@ -286,7 +286,7 @@ func TestDuplicateHostnamesHoldBothHostsUp(t *testing.T) {
 
 func TestContainerOfAFailedInstallationFailsTheNextStep(t *testing.T) {
 	t.Parallel()
-	// What an agent of openshift/assisted-installer-agent answers: podman's text and exit code for a name that is taken.
+	// The answer of an agent of openshift/assisted-installer-agent: podman's text and exit code for a name that is taken.
 	taken := wire.StepReply{
 		StepType: wire.StepTypeInstall, ExitCode: 125,
 		Error: `Error: creating container storage: the container name "assisted-installer" is already in use`,

@@ -60,7 +60,7 @@ func TestSilenceDuringAnInstallation(t *testing.T) {
 			require.NoError(t, later.RefreshCluster(t.Context(), c.ID))
 			require.NotEqual(t, model.HostError, m.read(t).Status, "two minutes are not too long")
 
-			// A process that began to listen just now knows nothing of the time before.
+			// A process that began to listen just now cannot know of earlier silence.
 			late := l.later(t, 4*time.Minute)
 			fresh := evaluation.New(evaluation.Options{Store: late, Log: discard(), Now: late.Now, Timeouts: timeouts()})
 			require.NoError(t, fresh.RefreshCluster(t.Context(), c.ID))

@@ -8,7 +8,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// upgrade returns what an agent of Slipway is replaced with.
+// upgrade returns the replacement of a Slipway agent.
 func (s *Service) upgrade() (*wire.AgentUpgrade, error) {
 	programs, err := s.options.AgentPrograms()
 	if err != nil {

@@ -59,7 +59,7 @@ func (l *look) run() store.Decision {
 	return d
 }
 
-// derive computes what the cluster and the roles of its hosts follow from the inventories.
+// derive computes the cluster's networks and the roles of its hosts from the inventories.
 func (l *look) derive() {
 	c := l.cluster
 	for _, h := range l.hosts {
@@ -112,8 +112,7 @@ func (l *look) awaitingRetry() bool {
 	return l.cluster.DecisionOpen || slices.ContainsFunc(l.hosts, func(h *model.Host) bool { return h.DecisionOpen })
 }
 
-// refreshCluster evaluates the rules of the cluster and its Refresh row, with what just
-// became of its hosts.
+// refreshCluster evaluates the rules of the cluster and its Refresh row, with the new states of its hosts.
 func (l *look) refreshCluster(peers *validation.Peers) {
 	c, t := l.cluster, l.t
 	c.Validations = validation.Cluster(validation.ClusterFacts{

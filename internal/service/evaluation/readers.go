@@ -61,7 +61,7 @@ func (e *Evaluator) refreshForReaders(ctx context.Context, mark store.RefreshMar
 	}
 }
 
-// refresh evaluates what a mark is about.
+// refresh evaluates the subject of a mark.
 func (e *Evaluator) refresh(ctx context.Context, mark store.RefreshMark) error {
 	begun := e.now()
 	defer func() { e.options.Meter.Evaluated(e.now().Sub(begun)) }()

@@ -13,9 +13,8 @@ import (
 const (
 	// refreshWorkers is how many clusters a process evaluates at the same time.
 	refreshWorkers = 2
-	// An evaluation is followed by a pause of restShare times its own duration, so that a
-	// cluster that changes all the time takes a tenth of one core at most; minRest
-	// gathers what changes together, maxRest bounds how old the picture gets.
+	// An evaluation is followed by a pause of restShare times its own duration, so that a cluster that changes all the time takes a tenth
+	// of one core at most; minRest gathers simultaneous changes, maxRest bounds the age of an evaluation.
 	restShare = 10
 	minRest   = 200 * time.Millisecond
 	maxRest   = 20 * time.Second

@@ -12,8 +12,8 @@ const (
 	logsShare = 4
 )
 
-// sweepUntil looks for what only the clock shows, hosts that fell silent and logs that
-// do not come, and marks the clusters concerned, until ctx ends.
+// sweepUntil looks for changes that only the clock shows, hosts that fell silent and logs that do not come, and marks the clusters
+// concerned, until ctx ends.
 func (e *Evaluator) sweepUntil(ctx context.Context) {
 	ticker := time.NewTicker(max(min(e.timeouts.Disconnect/sweepShare, e.options.SweepEvery), time.Millisecond))
 	defer ticker.Stop()

@@ -39,7 +39,7 @@ func TestPayloadsAndFailuresAreSealed(t *testing.T) {
 	require.Equal(t, "pull secret abc123 was refused", app.Message())
 }
 
-// A refusal is shown by programs that have no codec. What comes with it, and errors that contain one, stay sealed.
+// A refusal is shown by programs that have no codec. Its details, and errors that contain one, stay sealed.
 func TestMessagesOfRefusalsAreOpen(t *testing.T) {
 	t.Parallel()
 	_, failures := orchestrator.Converters(sealer(t))

@@ -140,8 +140,7 @@ func possible(event lifecycle.ClusterEvent, c *model.Cluster) bool {
 	return err == nil
 }
 
-// stop commands the workflow of a cluster. One that was only accepted is started first:
-// it would begin beside what stops it.
+// stop commands the workflow of a cluster. An installation that was only accepted is started first: it would begin beside its own stop.
 func (o *Orchestrator) stop(ctx context.Context, c *model.Cluster, name string) error {
 	if !c.WorkflowStarted {
 		if err := o.start(ctx, c.ID, c.InstallAttempt); err != nil {
@@ -152,7 +151,7 @@ func (o *Orchestrator) stop(ctx context.Context, c *model.Cluster, name string) 
 	if !errors.Is(err, model.ErrNotFound) || !c.InstallationRuns() {
 		return err
 	}
-	// It was ended in Temporal: another one takes its place, and takes the command.
+	// It was ended in Temporal: another workflow replaces it, and takes the command.
 	if err := o.start(ctx, c.ID, c.InstallAttempt); err != nil {
 		return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
 	}

@@ -36,7 +36,7 @@ type answeringTemporal struct {
 	err      error
 	gone     error                   // what updates answer instead
 	state    *workflows.ClusterState // nil: the workflow has ended
-	// running are workflows of older attempts; those that were cancelled have yet to end.
+	// running are workflows of older attempts; cancelled ones have yet to end.
 	running   map[string]int
 	cancelled []string
 }

@@ -103,8 +103,8 @@ func (s sealedInputs) check(payload *commonpb.Payload, value any) error {
 	return fmt.Errorf("%w; this input is for %s", errInput, id)
 }
 
-// block panics for what no key opens, as the SDK does for code that a worker does not know: the task of the workflow fails, and is
-// tried until a worker with the right keys takes it. An error would end the workflow, or drop a signal.
+// block panics for an input that no key opens, as the SDK does for code that a worker does not know: the task of the workflow fails,
+// and is tried until a worker with the right keys takes it. An error would end the workflow, or drop a signal.
 func (s sealedInputs) block(err error) error {
 	if s.blocks && (errors.Is(err, encryption.ErrUnknownKey) || errors.Is(err, encryption.ErrAuthentication)) {
 		panic(fmt.Sprintf("%v: require the keys that this workflow was encrypted with, see docs/engine.md", err))

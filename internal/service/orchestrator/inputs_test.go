@@ -93,7 +93,7 @@ func sealerOf(t *testing.T, key byte) *encryption.Sealer {
 	return s
 }
 
-// A worker with other keys must not end what it cannot read: its task fails, as with PanicPolicy BlockWorkflow for any panic.
+// A worker with other keys must not end a workflow it cannot read: its task fails, as with PanicPolicy BlockWorkflow for any panic.
 func TestInputThatNoKeyOpensBlocksTheWorkflow(t *testing.T) {
 	t.Parallel()
 	wrong, _ := orchestrator.Converters(sealerOf(t, 1))

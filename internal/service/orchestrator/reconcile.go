@@ -43,8 +43,8 @@ type stray struct {
 	again bool      // the installation had no workflow before
 }
 
-// reconcile compares rows with Temporal's executions: what a workflow has to be working on, by its row, and none does, was
-// terminated or cancelled in Temporal, or lost with its tables. Another workflow takes its place.
+// reconcile compares rows with Temporal's executions: an object with work under way in its row and no workflow was terminated or
+// cancelled in Temporal, or lost with its tables. Another workflow is started for it.
 func (o *Orchestrator) reconcile(ctx context.Context) error {
 	rows, err := o.Store.WhatIsUnderWay(ctx)
 	if err != nil || len(rows) == 0 {

@@ -235,7 +235,7 @@ func TestLostHostIsAnnouncedToItsCluster(t *testing.T) {
 	require.Empty(t, b.temporal.started)
 }
 
-// A reset in Temporal's UI makes a run that is refused, and the host is done without it: nothing else says so to the cluster.
+// A reset in Temporal's UI makes a run that is refused, and the host is done without it: only this look reports it to the cluster.
 func TestInstalledHostWhoseWorkflowWasRefusedIsAnnouncedToItsCluster(t *testing.T) {
 	t.Parallel()
 	b := newReconciling(t)
@@ -255,7 +255,7 @@ func TestInstalledHostWhoseWorkflowWasRefusedIsAnnouncedToItsCluster(t *testing.
 	require.Len(t, b.temporal.signals, 1)
 }
 
-// A run that was reset after its end, to a task after its children began, hears of nothing any more.
+// A run that was reset after its end, to a task after its children began, gets no more signals.
 func TestWorkflowOfAnInstallationThatIsOverIsCancelled(t *testing.T) {
 	t.Parallel()
 	b := newReconciling(t)

@@ -99,7 +99,7 @@ func TestResultsThatNoWorkflowWaitsForEnd(t *testing.T) {
 	}, "ended", "unreadable", "another-namespace", "another-temporal", "not-set-up", "away", "right")
 	b.report(t, "ended", "unreadable", "another-namespace", "another-temporal", "not-set-up", "away", "right")
 	for range 10 {
-		_ = b.Forward(t.Context()) // one that fails makes room for the others
+		_ = b.Forward(t.Context()) // a failed result makes room for the others
 	}
 	require.Equal(t, map[string]model.ActivityState{
 		"ended": "done", "unreadable": "done", "another-namespace": "done", "another-temporal": "done",

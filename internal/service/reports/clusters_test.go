@@ -55,7 +55,7 @@ func TestClusterIsCompleteByItsFactsWhenItsControllerStaysSilent(t *testing.T) {
 	}
 }
 
-// Attack: another certificate for those who trust the kubeconfig of an installed cluster.
+// Attack: another certificate for users who trust the kubeconfig of an installed cluster.
 func TestIngressCertificateIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	b := fixtures.Open(t, time.Now)

@@ -1,5 +1,5 @@
-// Package rotation replaces the key that encrypts the secrets of the service while it runs: what older keys have encrypted is
-// encrypted again, value by value, so that a process that is killed at any moment continues when it is started.
+// Package rotation replaces the key that encrypts the secrets of the service while it runs: data of older keys is encrypted again,
+// value by value, so that a process that is killed at any moment continues when it is started.
 package rotation
 
 import (
@@ -34,7 +34,7 @@ type Files interface {
 	Reseal(ctx context.Context) (done int, counts map[string]int64, err error)
 }
 
-// Temporal holds what workflows were given, encrypted; a history is never changed.
+// Temporal holds the inputs of workflows, encrypted; a history is never changed.
 type Temporal interface {
 	// UseKey replaces the inputs of workflows that will start by themselves.
 	UseKey(ctx context.Context) error

@@ -193,7 +193,7 @@ func TestDocumentWithoutFilesStaysAsItIs(t *testing.T) {
 	}
 }
 
-// BenchmarkMergeBootstrap lays a small config over one of five megabytes.
+// BenchmarkMergeBootstrap lays a small config over a config of five megabytes.
 func BenchmarkMergeBootstrap(b *testing.B) {
 	var files bytes.Buffer
 	for i := range 500 {

@@ -53,7 +53,7 @@ func TestManifestsAreRefusedAsTheRealControllerRefusedThem(t *testing.T) {
 		}
 		refused++
 		require.ErrorIs(t, err, model.ErrInvalid, name)
-		if _, cause, found := strings.Cut(want, " manifest: "); found { // the path before it is one of that machine
+		if _, cause, found := strings.Cut(want, " manifest: "); found { // the path before it belongs to that machine
 			want = cause
 		}
 		want = strings.TrimPrefix(want, "could not update registries config with new changes: ")

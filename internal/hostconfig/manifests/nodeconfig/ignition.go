@@ -44,7 +44,7 @@ func checkIgnition(raw []byte) error {
 	return nil
 }
 
-// maxEntries bounds what an error repeats of a report.
+// maxEntries bounds the entries of a report that an error repeats.
 const maxEntries = 5
 
 // entries appends the first entries of a report to an error, in one line.

@@ -17,7 +17,7 @@ type machineConfig struct {
 	Spec MachineConfigSpec `json:"spec"`
 }
 
-// MachineConfigSpec names the struct as OpenShift does: the name is part of what errors of the decoder say.
+// MachineConfigSpec names the struct as OpenShift does: the name is part of the decoder's errors.
 type MachineConfigSpec struct {
 	OSImageURL                     string               `json:"osImageURL"`
 	BaseOSExtensionsContainerImage string               `json:"baseOSExtensionsContainerImage"`
