@@ -48,8 +48,8 @@ const (
 
 // rules has a row for each operation of both documents. Scope.go decides on which objects a role may call it, and files.go which files
 // it may read. Viewers may call nothing whose answer gives access to clusters or hosts: credentials, files with secrets, install-config
-// with the pull secret, and InfraEnvs, whose image addresses contain a token. Users have their organization's own, and change nothing
-// of other tenants.
+// with the pull secret, and InfraEnvs, whose image addresses contain a token. Users get their own tenant's, and change nothing of other
+// tenants.
 var rules = map[string]rule{
 	"v2RegisterCluster":                   {roles: roles{admin, user}},
 	"v2ListClusters":                      {roles: roles{admin, user, viewer, watcher}},

@@ -119,7 +119,7 @@ func orNew(status string) string {
 // HostTable returns the table of bound hosts: v2's rows in evaluation order, with ours where they are evaluated.
 func HostTable() []Row { return publicRows(slices.Concat(hostRows, lastHostRows)) }
 
-// PoolTable returns the table of unbound hosts, in the same order as HostTable.
+// PoolTable returns the table of unbound hosts, in evaluation order too.
 func PoolTable() []Row { return publicRows(poolRows) }
 
 // ClusterTable returns the table of clusters.
