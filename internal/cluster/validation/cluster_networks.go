@@ -106,6 +106,12 @@ func networksApart(c *clusterCase) verdict {
 			}
 		}
 	}
+	if v, found := c.overlapsReserved(); found {
+		return v
+	}
+	if v, found := c.proxyInside(); found {
+		return v
+	}
 	return success("No two networks overlap")
 }
 
@@ -157,9 +163,15 @@ func hostPrefixValid(c *clusterCase) verdict {
 		if most := n.CIDR.Addr().BitLen() - bitsOfPods; prefix > most {
 			return failure("Require a host prefix of at most %d, which leaves a host 128 addresses, found %d", most, prefix)
 		}
+		if n.CIDR.Addr().Is6() && n.HostPrefix != 0 && n.HostPrefix != hostPrefixV6 {
+			return failure("Require the host prefix %d for the IPv6 cluster network %s, found %d", hostPrefixV6, n.CIDR, n.HostPrefix)
+		}
 		if parts := partsIn(prefix - n.CIDR.Bits()); parts < hosts {
 			return failure("Require a cluster network with a /%d for each of %d hosts, %s has %d", prefix, hosts, n.CIDR, parts)
 		}
+	}
+	if v, found := c.servicesTooLarge(); found {
+		return v
 	}
 	return success("The cluster network is large enough for %d hosts", hosts)
 }

@@ -405,7 +405,7 @@ var vipCases = []clusterCase{
 
 // allClusterCases lists the cases of every group, without the operators'.
 func allClusterCases() []clusterCase {
-	return slices.Concat(clusterHostCases, clusterNetworkCases, vipCases, leaseCases, fencingCases, overrideCases)
+	return slices.Concat(clusterHostCases, clusterNetworkCases, vipCases, leaseCases, fencingCases, overrideCases, reservedCases)
 }
 
 // evaluate returns the result of a case's rule.

@@ -50,8 +50,8 @@ var overrideCases = []clusterCase{
 		overriding(`{"clusterNetwork":[{"cidr":"fd01::/48","hostPrefix":122}]}`), fails, "at most 121",
 	},
 	{
-		"passes with them under another plug-in", "network-prefix-valid",
-		overriding(`{"networkType":"Calico","clusterNetwork":[{"cidr":"fd01::/48","hostPrefix":122}]}`), ok, "",
+		"fails with them under another plug-in", "network-prefix-valid",
+		overriding(`{"networkType":"Calico","clusterNetwork":[{"cidr":"fd01::/48","hostPrefix":122}]}`), fails, "prefix 64",
 	},
 	{"names the plug-in of the override", "network-type-valid", overriding(`{"networkType":"Calico"}`), ok, "Calico"},
 	{"takes any plug-in of an override", "network-type-valid", overriding(`{"networkType":"Antrea"}`), ok, "Antrea"},

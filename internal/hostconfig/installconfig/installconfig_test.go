@@ -133,7 +133,7 @@ func TestShapes(t *testing.T) {
 			c.LoadBalancer = "user-managed"
 			c.Hyperthreading = "masters"
 			c.SSHPublicKey = "ssh-rsa AAAA"
-			c.InstallConfigOverride = `{"fips":true,"networking":{"clusterNetworkMTU":1400},"compute":[{"replicas":7}],"capabilities":{"baselineCapabilitySet":"None"}}`
+			c.InstallConfigOverride = `{"fips":true,"networking":{"clusterNetworkMTU":1400},"compute":[{"replicas":7}],"capabilities":{"baselineCapabilitySet":"None","additionalEnabledCapabilities":["baremetal","MachineAPI","Ingress"]}}`
 		}, append(ha, hosts(model.RoleArbiter, 1, 30)...), installconfig.Options{
 			TrustBundles: []string{pem("one") + pem("two"), pem("two") + "\n", pem("three")},
 			Mirrors: []installconfig.ImageSource{
