@@ -154,8 +154,14 @@ func TestPollSeesGenerationsFactsAndWaitingSteps(t *testing.T) {
 	s, _ := open(t)
 	c := newCluster(t, s)
 	h := newHost(t, s, &c.ID)
-	_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, tx *store.Tx) error {
+	_, err := s.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, _ *store.Tx) error {
+		c.NetworkGeneration = 7
+		return nil
+	})
+	require.NoError(t, err)
+	_, err = s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, tx *store.Tx) error {
 		h.Facts = model.Facts{"inventory": {AskedAt: tx.Now(), StepID: "inventory-1"}}
+		h.Status, h.Stage, h.Boot = model.HostInstallingInProgress, model.StageRebooting, "boot-2"
 		tx.HostsChanged(c.ID)
 		return nil
 	})
@@ -164,6 +170,8 @@ func TestPollSeesGenerationsFactsAndWaitingSteps(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int64(1), v.HostsGeneration)
 	require.Equal(t, "inventory-1", v.Facts["inventory"].StepID)
+	require.Equal(t, int64(7), v.NetworkGeneration)
+	require.Equal(t, []any{model.HostInstallingInProgress, model.StageRebooting, "boot-2"}, []any{v.Status, v.Stage, v.Boot})
 	require.False(t, v.Waiting)
 	arm(t, s, c, h, "image-write-1", "run-1")
 	v, err = s.Poll(t.Context(), h.InfraEnvID, h.ID)
