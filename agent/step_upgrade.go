@@ -213,7 +213,7 @@ func (a *Agent) programFor(req *wire.AgentUpgrade) (wire.AgentProgram, error) {
 	}
 	program, found := req.Programs[architecture]
 	if !found {
-		return program, fmt.Errorf("require a program for %s, found none", architecture)
+		return program, fmt.Errorf("the request has no program for %s", architecture)
 	}
 	if len(program.SHA256) != hex.EncodedLen(sha256.Size) {
 		return program, fmt.Errorf("require the sha256 of %s, found %q", program.Path, program.SHA256)

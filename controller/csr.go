@@ -204,10 +204,10 @@ func notJoined(r request) error {
 
 func ownAlternativeNames(r request) error {
 	if len(r.x509.EmailAddresses)+len(r.x509.URIs) > 0 {
-		return errors.New("require names and addresses alone, found e-mail addresses or URIs")
+		return errors.New("must not contain e-mail addresses or URIs")
 	}
 	if len(r.x509.DNSNames)+len(r.x509.IPAddresses) == 0 {
-		return errors.New("require a name or an address, found none")
+		return errors.New("a name or an address is required")
 	}
 	for _, name := range r.x509.DNSNames {
 		if name != r.host.Name {

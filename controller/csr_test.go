@@ -233,11 +233,11 @@ func TestRequestsAreApprovedOnlyForHosts(t *testing.T) {
 		},
 		"refuses e-mail addresses": {
 			asked:  serving(func(a *asked) { a.emails = []string{"a@example.com"} }),
-			reason: "require names and addresses alone, found e-mail addresses or URIs",
+			reason: "must not contain e-mail addresses or URIs",
 		},
 		"refuses a serving request without names": {
 			asked:  serving(func(a *asked) { a.dns, a.ips = nil, nil }),
-			reason: "require a name or an address, found none",
+			reason: "a name or an address is required",
 		},
 		"refuses what is no request": {
 			asked:  client(func(a *asked) { a.pem = "CERTIFICATE" }),

@@ -35,7 +35,7 @@ func (i *Installer) beginAttempt(req *wire.BootstrapRequest, config []byte) erro
 	case found == want:
 		return nil
 	case found != "":
-		return fmt.Errorf("require a host that has begun no other bootstrap since it was booted, found one that began %s; %s",
+		return fmt.Errorf("the host has begun another bootstrap since it was booted, %s; %s",
 			found, bootAgain)
 	}
 	left, err := os.ReadDir(i.Root.Path(bootstrapFiles))
@@ -43,7 +43,7 @@ func (i *Installer) beginAttempt(req *wire.BootstrapRequest, config []byte) erro
 		return fmt.Errorf("look for an earlier bootstrap: %w", err)
 	}
 	if len(left) > 0 {
-		return fmt.Errorf("require a host that has begun no other bootstrap since it was booted, found %s/%s; %s",
+		return fmt.Errorf("the host has begun another bootstrap since it was booted: %s/%s exists; %s",
 			bootstrapFiles, left[0].Name(), bootAgain)
 	}
 	return i.writeFile(attemptMark, []byte(want+"\n"), 0o600)

@@ -130,7 +130,7 @@ func besideArgs(args []string) (kargs []string, network bool, err error) {
 		case joined:
 			kargs = append(kargs, change[name], value)
 		case n+1 == len(args):
-			return nil, false, fmt.Errorf("require a value of %s, found none", name)
+			return nil, false, fmt.Errorf("%s requires a value", name)
 		default:
 			n++
 			kargs = append(kargs, change[name], args[n])

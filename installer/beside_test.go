@@ -156,7 +156,7 @@ func TestImageBesideARunningSystemRefusesArgumentsOfDisks(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		`["--save-partlabel","data"]`: `found "--save-partlabel"`,
-		`["--append-karg"]`:           "require a value of --append-karg",
+		`["--append-karg"]`:           "--append-karg requires a value",
 	} {
 		h := besideHost(t)
 		req := request("master", 3)

@@ -84,7 +84,7 @@ func (i *Installer) awaitLink(ctx context.Context, entries []BootEntry, mine par
 		if i.exists(links + mine.id) {
 			return nil
 		}
-		return fmt.Errorf("require %s from udev, found none", links+mine.id)
+		return fmt.Errorf("udev has not created %s", links+mine.id)
 	})
 	if err != nil {
 		i.Log.Warn("boot entries of partitions that may be gone are kept", "error", err)

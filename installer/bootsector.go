@@ -81,7 +81,7 @@ func (b *bootSector) check() error {
 		return fmt.Errorf("read the boot sector: %w", err)
 	}
 	if bytes.Equal(code, passOn) {
-		return errors.New("require the boot code of the image in the first sector, found the boot code of a disk half written; write it again")
+		return errors.New("the first sector has the boot code of a half-written disk, not the image's; write the image again")
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func TestADiskHalfWrittenPassesTheBootOn(t *testing.T) {
 		},
 		"the image's code comes soon": {false, protective(""), "> Read disk 5 GiB/9 GiB (60%)\r", "\x00\x00", protective(code), ""},
 		"the image's code did not come": {
-			false, protective(""), "> Read disk 1 MiB/9 GiB (0%)\r", passedOn, "", "require the boot code of the image",
+			false, protective(""), "> Read disk 1 MiB/9 GiB (0%)\r", passedOn, "", "the first sector has the boot code of a half-written disk",
 		},
 		"a disk that cannot be read": {false, "", "> Read disk 1 MiB/9 GiB (0%)\r", "", protective(code), ""},
 	} {

@@ -45,8 +45,8 @@ func TestWaitBootkubeOfASingleNodeEndsAlthoughProgressNeverDoes(t *testing.T) {
 func TestWaitBootkubeOfASingleNodeNeedsItsIgnition(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		"missing":                        "require /opt/openshift/master.ign from bootkube, found none",
-		"":                               "require an Ignition config in /opt/openshift/master.ign, found an empty file",
+		"missing":                        "bootkube has not written /opt/openshift/master.ign",
+		"":                               "/opt/openshift/master.ign is empty: an Ignition config is required",
 		`{"ignition":{"version":"3.2.0"`: "check /opt/openshift/master.ign",
 	} {
 		h := newHost(t, nil)

@@ -37,7 +37,7 @@ func (i *Installer) efiPartition(ctx context.Context, device string) (found part
 				return nil
 			}
 		}
-		return fmt.Errorf("require an EFI system partition on %s, found none", device)
+		return fmt.Errorf("no EFI system partition on %s", device)
 	})
 	if err != nil {
 		i.Log.Warn("EFI system partition not found", "error", err)

@@ -60,11 +60,11 @@ func (i *Installer) checkOwnIgnition() error {
 	content, err := os.ReadFile(i.Root.Path(masterIgnition))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("require %s from bootkube, found none", masterIgnition)
+		return fmt.Errorf("bootkube has not written %s", masterIgnition)
 	case err != nil:
 		return fmt.Errorf("read the Ignition of the bootstrap services: %w", err)
 	case len(content) == 0:
-		return fmt.Errorf("require an Ignition config in %s, found an empty file", masterIgnition)
+		return fmt.Errorf("%s is empty: an Ignition config is required", masterIgnition)
 	}
 	if err := document.Check(content); err != nil {
 		return fmt.Errorf("check %s: %w", masterIgnition, err)
@@ -159,7 +159,7 @@ func rendered(ctx context.Context, kube Kube, nodes []Node) error {
 			return err
 		}
 		if !found {
-			return fmt.Errorf("require machine config %s of node %s in the cluster, found none", desired, node.Name)
+			return fmt.Errorf("machine config %s of node %s does not exist in the cluster", desired, node.Name)
 		}
 	}
 	return nil

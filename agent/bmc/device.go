@@ -102,7 +102,7 @@ func (d *device) Ask(ctx context.Context, c Command) ([]byte, error) {
 			continue // an event, or the late response to a command that was given up
 		}
 		if len(data) == 0 {
-			return nil, errors.New("require a completion code, found no data")
+			return nil, errors.New("the response has no completion code")
 		}
 		if data[0] != 0 {
 			return nil, CompletionError(data[0])

@@ -68,7 +68,7 @@ func (c Client) Lease(ctx context.Context, nic, hostname, known string) (lease s
 	}
 	address, ok := netip.AddrFromSlice(ack.YourIPAddr.To4())
 	if !ok || address.IsUnspecified() {
-		return "", address, errors.New("require an address in the lease, found none")
+		return "", address, errors.New("the lease has no address")
 	}
 	return write(nic, ack, c.Now()), address, nil
 }

@@ -172,7 +172,7 @@ func TestNoLeaseIsMadeUp(t *testing.T) {
 	require.ErrorIs(t, err, late)
 
 	_, _, err = newServer(gives("0.0.0.0")).lease(t.Context(), "")
-	require.ErrorContains(t, err, "require an address in the lease")
+	require.ErrorContains(t, err, "the lease has no address")
 }
 
 func TestAddressIsThatOfTheLeaseThatHolds(t *testing.T) {

@@ -22,9 +22,9 @@ const (
 
 	reasonISCSIState   = "Require an iSCSI disk that is running, found "
 	reasonISCSISession = "Require an iSCSI session that is logged in, found "
-	reasonISCSITable   = "Require a table of iSCSI targets of the firmware, found none"
+	reasonISCSITable   = "The firmware has no table of iSCSI targets"
 	reasonISCSITarget  = "Require an iSCSI target that the firmware boots from, found "
-	reasonISCSIPaths   = "Require an iSCSI path that a host can boot from, found none among "
+	reasonISCSIPaths   = "A host can boot from none of the iSCSI paths "
 )
 
 const iso9660 = "iso9660"

@@ -44,7 +44,7 @@ func named(target, state, inTable string) func(tree) {
 func TestISCSIDisksThatCannotBeBooted(t *testing.T) {
 	t.Parallel()
 	const notRunning, loggedOut, noTable, notNamed = "Require an iSCSI disk that is running, found ",
-		"Require an iSCSI session that is logged in, found ", "Require a table of iSCSI targets of the firmware, found none",
+		"Require an iSCSI session that is logged in, found ", "The firmware has no table of iSCSI targets",
 		"Require an iSCSI target that the firmware boots from, found "
 	for name, c := range map[string]struct {
 		change func(tree)
@@ -97,9 +97,9 @@ func TestMultipathOverISCSINeedsAUsablePath(t *testing.T) {
 		"one path runs": {func(f tree) { f[sdaState] = "transport-offline" }, ""},
 		"no path runs": {
 			func(f tree) { f[sdaState], f[sdbState] = "offline", "blocked" },
-			"Require an iSCSI path that a host can boot from, found none among sda, sdb",
+			"A host can boot from none of the iSCSI paths sda, sdb",
 		},
-		"no path is in the table": {withoutTable, "Require an iSCSI path that a host can boot from, found none among sda, sdb"},
+		"no path is in the table": {withoutTable, "A host can boot from none of the iSCSI paths sda, sdb"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

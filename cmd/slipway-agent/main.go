@@ -35,10 +35,10 @@ import (
 type options struct {
 	URL           string           `name:"url" required:"" help:"Root of the service: https://service.example.com:8090."`
 	InfraEnvID    uuid.UUID        `name:"infra-env-id" required:"" help:"InfraEnv to register with."`
-	HostID        uuid.UUID        `name:"host-id" help:"Id of the host, instead of the one its hardware makes."`
+	HostID        uuid.UUID        `name:"host-id" help:"Id of the host, instead of the id made from its hardware."`
 	AgentVersion  string           `name:"agent-version" default:"${agentVersion}" help:"Version to register with."`
 	Insecure      bool             `help:"Do not verify the certificate of the service." negatable:""`
-	CACert        string           `name:"cacert" type:"path" help:"File with the certificates (PEM) that signed that of the service."`
+	CACert        string           `name:"cacert" type:"path" help:"File with the certificates (PEM) that signed the service's certificate."`
 	StateDir      string           `default:"${stateDir}" help:"Folder for the state of this boot, below the root; on tmpfs."`
 	Root          string           `default:"/" type:"path" help:"Where the file system of the host begins."`
 	EnterHost     bool             `help:"Run commands in the namespaces of the host's first process; for agents in containers."`

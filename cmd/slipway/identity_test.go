@@ -58,7 +58,7 @@ func TestTokensAreSignedWithTheKeysOfTheService(t *testing.T) {
 	require.Equal(t, id, caller.InfraEnvID)
 	_, complaints, code = ran(t, env, "agent-token")
 	require.NotZero(t, code)
-	require.Contains(t, complaints, "require one of --infra-env and --cluster")
+	require.Contains(t, complaints, "--infra-env or --cluster is required")
 }
 
 func TestServiceDoesNotStartWithoutKnowingWhoMayUseIt(t *testing.T) {
@@ -78,7 +78,7 @@ func TestServiceDoesNotStartWithoutKnowingWhoMayUseIt(t *testing.T) {
 			[]string{"SLIPWAY_BASE_URL=http://192.0.2.1:8090"},
 			`--base-url: require https:// where the listener speaks HTTPS, or --plain-http, found "http://192.0.2.1:8090"`,
 		},
-		"half a certificate": {[]string{"HTTPS_CERT_FILE=/no/such/file"}, "require both --tls-cert and --tls-key, found one"},
+		"half a certificate": {[]string{"HTTPS_CERT_FILE=/no/such/file"}, "--tls-cert and --tls-key are required together"},
 		"a certificate and plain": {
 			[]string{"HTTPS_CERT_FILE=/a", "HTTPS_KEY_FILE=/b", "SLIPWAY_PLAIN_HTTP=true"}, "--plain-http: require neither",
 		},
@@ -88,7 +88,7 @@ func TestServiceDoesNotStartWithoutKnowingWhoMayUseIt(t *testing.T) {
 		"local with one key": {
 			[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + public}, "EC_PRIVATE_KEY_PEM: require the key that signs",
 		},
-		"local with another's key": {[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + other, "EC_PRIVATE_KEY_PEM=" + private}, "found another"},
+		"local with another's key": {[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + other, "EC_PRIVATE_KEY_PEM=" + private}, "does not belong"},
 	} {
 		_, complaints, code := ran(t, append([]string{"SLIPWAY_LISTEN=127.0.0.1:0", "SLIPWAY_DATA_DIR=" + t.TempDir()}, c.env...), "up")
 		require.NotZero(t, code, name)

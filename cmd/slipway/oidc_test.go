@@ -118,7 +118,7 @@ func TestUsersOfAnIssuerSignInWithABrowser(t *testing.T) {
 	}{
 		`the issuer answers &#34;access_denied&#34; &#34;&lt;b&gt;the user went away&lt;/b&gt;&#34;`: {nil, http.StatusUnauthorized},
 		"require a token with access to every cluster":                                               {groups("dev"), http.StatusForbidden},
-		"require a value of the claim groups that gives a role here":                                 {groups("staff"), http.StatusUnauthorized},
+		"no value of the claim groups gives a role here":                                             {groups("staff"), http.StatusUnauthorized},
 	} {
 		s.at.SignIn(c.claims)
 		other := s.browser()

@@ -25,7 +25,7 @@ type agentTokenCommand struct {
 // Run prints the token.
 func (c *agentTokenCommand) Run(p *process.Process) error {
 	if c.InfraEnv == uuid.Nil && c.Cluster == uuid.Nil {
-		return errors.New("require one of --infra-env and --cluster, found none")
+		return errors.New("--infra-env or --cluster is required")
 	}
 	grant := auth.Grant{InfraEnvID: c.InfraEnv, ClusterID: c.Cluster, Issued: p.Now()}
 	if c.Expires > 0 {

@@ -52,8 +52,8 @@ func (k *clusterKubeconfig) Run(ctx context.Context, at *ClusterCommands, t *Ter
 type clusterLogs struct {
 	clusterArgument
 	fileFlag
-	Host       string `xor:"of" help:"Only those of this host: name or id."`
-	Controller bool   `xor:"of" help:"Only those of the controller in the new cluster."`
+	Host       string `xor:"of" help:"Only logs of this host: name or id."`
+	Controller bool   `xor:"of" help:"Only logs of the controller in the new cluster."`
 }
 
 // Run downloads logs.

@@ -15,7 +15,7 @@ import (
 // clusterManifests are the commands below "cluster manifests".
 type clusterManifests struct {
 	List   manifestsList   `cmd:"" help:"List the manifests added to the installation."`
-	Add    manifestsAdd    `cmd:"" help:"Add a manifest, or replace the one of its name."`
+	Add    manifestsAdd    `cmd:"" help:"Add a manifest, or replace the manifest with its name."`
 	Show   manifestsShow   `cmd:"" help:"Print a manifest."`
 	Remove manifestsRemove `cmd:"" help:"Remove a manifest."`
 }

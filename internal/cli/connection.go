@@ -18,9 +18,9 @@ const defaultURL = "https://127.0.0.1:8090"
 // Service holds the flags for the address and the credentials of a service. What is not given comes from the file of contexts, or
 // from the file that the service of this machine keeps for its administrator.
 type Service struct {
-	URL       string       `env:"SLIPWAY_URL" help:"Address of the service; by default that of the context, or of the service of this machine." placeholder:"URL"`
+	URL       string       `env:"SLIPWAY_URL" help:"Address of the service; by default the address in the context, or of the service of this machine." placeholder:"URL"`
 	Token     model.Secret `env:"SLIPWAY_TOKEN" help:"Token for the service; better in the environment."`
-	Authority string       `name:"ca-file" env:"SLIPWAY_CA_FILE" type:"path" help:"Certificates, PEM, that the certificate of the service is signed with, beside those of the system." placeholder:"FILE"`
+	Authority string       `name:"ca-file" env:"SLIPWAY_CA_FILE" type:"path" help:"Certificates, PEM, that the certificate of the service is signed with, beside the system's certificates." placeholder:"FILE"`
 	Context   string       `env:"SLIPWAY_CONTEXT" help:"Name of the context to use: slipway login makes them." placeholder:"NAME"`
 	Config    string       `name:"config" env:"SLIPWAY_CONFIG" type:"path" help:"File with the contexts; by default slipway/config in the folder for configuration." placeholder:"FILE"`
 	DataDir   string       `hidden:"" default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path"`

@@ -50,7 +50,7 @@ func (k *LoginCommand) signInAtIssuer(ctx context.Context, t *Terminal, at wire.
 	}
 	identity, _ := answer.Extra("id_token").(string)
 	if identity == "" {
-		return "", fmt.Errorf("sign in at %s: require an id_token in the answer (scope openid), found none", at.Issuer)
+		return "", fmt.Errorf("sign in at %s: the answer has no id_token (scope openid)", at.Issuer)
 	}
 	options.UserToken = model.Secret(identity)
 	token, err := client.New(options).SignIn(ctx)
@@ -74,7 +74,7 @@ func (k *LoginCommand) issuerCarrier() (*http.Client, error) {
 		return nil, fmt.Errorf("read the authorities of the system: %w", err)
 	}
 	if !pool.AppendCertsFromPEM(content) {
-		return nil, errors.New("read --issuer-ca-file: require certificates, PEM, found none")
+		return nil, errors.New("read --issuer-ca-file: no PEM certificate found")
 	}
 	return &http.Client{Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},

@@ -26,7 +26,7 @@ type ImageCommands struct {
 type imageDownload struct {
 	infraEnvArgument
 	File      string        `short:"o" type:"path" help:"File to write; '-' is standard output. By default NAME-TYPE.iso in this folder." placeholder:"FILE"`
-	Type      string        `enum:",full,minimal,disconnected" default:"" help:"Which image: full, minimal or disconnected; by default that of the InfraEnv." placeholder:"TYPE"`
+	Type      string        `enum:",full,minimal,disconnected" default:"" help:"Which image: full, minimal or disconnected; by default the type of the InfraEnv." placeholder:"TYPE"`
 	Overwrite bool          `help:"Replace an existing file."`
 	Timeout   time.Duration `default:"1h" help:"How long to wait for a service that is busy, or does not have the operating system yet."`
 	Stall     time.Duration `default:"1m" help:"How long a connection may be silent before it is replaced."`
@@ -111,7 +111,7 @@ func kindOf(mode fs.FileMode) string {
 	case mode&fs.ModeDevice != 0:
 		return "a device ('-o -' writes to a pipe)"
 	}
-	return "something else"
+	return "a special file"
 }
 
 // imageSource is the source of one image of an InfraEnv.
@@ -132,7 +132,7 @@ func (s *imageSource) locate(ctx context.Context) error {
 	address, err := url.Parse(made.URL)
 	if err != nil || address.Host == "" || !strings.HasSuffix(address.Path, ".iso") {
 		return fmt.Errorf(
-			"make an address for the image of %s: require the address of a file with the ending .iso, found another one",
+			"make an address for the image of %s: the service did not return the address of an .iso file",
 			s.env.Name,
 		)
 	}

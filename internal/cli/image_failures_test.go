@@ -47,7 +47,7 @@ func TestImageDownloadFailsClearly(t *testing.T) {
 			broken: refuse(500, `{"reason":"it broke"}`),
 		},
 		{
-			name: "an image of unknown length", want: "require an answer with its length", code: 1, args: []string{"-o", file},
+			name: "an image of unknown length", want: "the answer has no length", code: 1, args: []string{"-o", file},
 			broken: func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() },
 		},
 	} {

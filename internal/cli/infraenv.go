@@ -74,7 +74,7 @@ func (k *infraEnvCreate) Run(ctx context.Context, at *InfraEnvCommands, t *Termi
 }
 
 type infraEnvList struct {
-	Cluster string `help:"Only those of this cluster: name or id."`
+	Cluster string `help:"Only InfraEnvs of this cluster: name or id."`
 }
 
 // Run prints the InfraEnvs.

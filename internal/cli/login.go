@@ -30,8 +30,8 @@ type LoginCommand struct {
 	Name        string       `help:"Name of the context; by default host and port of the address."`
 	Token       model.Secret `env:"SLIPWAY_TOKEN" help:"Token; by default the user signs in at the issuer of the service, if it has one, or the token is asked for, or read from the input." placeholder:"TOKEN"`
 	Device      bool         `help:"Sign in at the issuer even where the input is no terminal, which would be read for a token."`
-	IssuerCA    string       `name:"issuer-ca-file" type:"path" help:"Certificates, PEM, that the issuer is verified with, beside those of the system." placeholder:"FILE"`
-	Authority   string       `name:"ca-file" xor:"trust" env:"SLIPWAY_CA_FILE" type:"path" help:"Certificates, PEM, that the certificate of the service is signed with, beside those of the system." placeholder:"FILE"`
+	IssuerCA    string       `name:"issuer-ca-file" type:"path" help:"Certificates, PEM, that the issuer is verified with, beside the system's certificates." placeholder:"FILE"`
+	Authority   string       `name:"ca-file" xor:"trust" env:"SLIPWAY_CA_FILE" type:"path" help:"Certificates, PEM, that the certificate of the service is signed with, beside the system's certificates." placeholder:"FILE"`
 	Fingerprint string       `xor:"trust" help:"SHA-256 of the authority of the service, which it prints at its first start." placeholder:"HEX"`
 	Config      string       `env:"SLIPWAY_CONFIG" type:"path" help:"File with the contexts." placeholder:"FILE"`
 }
@@ -88,7 +88,7 @@ func (k *LoginCommand) find(ctx context.Context, t *Terminal, options client.Opt
 	case at.Issuer != "":
 		return k.signInAtIssuer(ctx, t, at, options)
 	case k.Device:
-		return "", fmt.Errorf("require a service whose users sign in at an issuer with --device, found one with tokens: use --token")
+		return "", fmt.Errorf("--device requires a service whose users sign in at an issuer; this one has tokens: use --token")
 	}
 	return askToken(t)
 }
@@ -170,7 +170,7 @@ func askToken(t *Terminal) (model.Secret, error) {
 	}
 	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
 	if line = strings.TrimSpace(line); line == "" {
-		return "", errors.Join(errors.New("require a token in --token, SLIPWAY_TOKEN or the input, found none"), err)
+		return "", errors.Join(errors.New("a token is required in --token, SLIPWAY_TOKEN or the input"), err)
 	}
 	return model.Secret(line), nil
 }

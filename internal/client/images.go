@@ -39,7 +39,7 @@ type Image struct {
 func (c *Client) Image(ctx context.Context, r ImageRange) (*Image, error) {
 	address, err := url.Parse(r.Address)
 	if err != nil || address.Host == "" {
-		return nil, errors.New("require an address of the image with a host, found another one")
+		return nil, errors.New("the address of the image must be a URL with a host")
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Address, nil)
 	if err != nil {
@@ -75,10 +75,10 @@ func openImage(r ImageRange, response *http.Response) (*Image, error) {
 	switch response.StatusCode {
 	case http.StatusOK:
 		if image.Size < 0 {
-			return nil, unexpected(response, "require an answer with its length, found one without")
+			return nil, unexpected(response, "the answer has no length")
 		}
 		if image.Size == 0 {
-			return nil, unexpected(response, "require an image, found an answer without a byte")
+			return nil, unexpected(response, "the answer is empty, without an image")
 		}
 		return image, nil
 	case http.StatusPartialContent:

@@ -46,7 +46,7 @@ func TestImage(t *testing.T) {
 		{name: "cannot resume with a weak ETag", status: 200, header: header("ETag", `W/"a"`), body: "0", want: client.Image{Size: 1}},
 		{
 			name: "fails when nothing comes", from: 4, status: 200, header: header("ETag", `"b"`),
-			err: "require an image, found an answer without a byte",
+			err: "the answer is empty, without an image",
 		},
 		{
 			name: "fails when the range ends early", from: 4, status: 206, header: header("Content-Range", "bytes 4-8/10"),

@@ -37,7 +37,7 @@ func TransportPEM(authorities []byte, insecure bool) (*http.Client, error) {
 			pool = x509.NewCertPool()
 		}
 		if !pool.AppendCertsFromPEM(authorities) {
-			return nil, errors.New("require certificates in PEM, found none")
+			return nil, errors.New("no PEM certificate found")
 		}
 		security.RootCAs = pool
 	}

@@ -145,7 +145,7 @@ func (o ControllerOptions) admin(kubeconfig []byte) (*rest.Config, error) {
 	}
 	block, _ := pem.Decode(config.CertData)
 	if block == nil {
-		return nil, errors.New("require a kubeconfig with a client certificate, found none")
+		return nil, errors.New("the kubeconfig has no client certificate")
 	}
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {

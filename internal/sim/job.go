@@ -35,7 +35,7 @@ func (o ControllerOptions) startable(ctx context.Context, kube kubernetes.Interf
 	}
 	container := containerOf(job)
 	if container == nil {
-		return fmt.Errorf("require a container in job %s, found none", controllerJob)
+		return fmt.Errorf("job %s has no container", controllerJob)
 	}
 	// RHCOS looks for a name without a registry in public ones, which have what somebody published.
 	registry, _, ok := strings.Cut(container.Image, "/")

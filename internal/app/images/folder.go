@@ -36,8 +36,8 @@ type addCommand struct {
 	folderOptions
 	imageKeyFlags
 	File            string `arg:"" type:"existingfile" help:"Live ISO of CoreOS."`
-	CPUArchitecture string `name:"cpu-architecture" default:"" enum:",x86_64,arm64,aarch64,ppc64le,s390x" help:"Architecture of the hosts; by default that of the kernel in the ISO, else x86_64." placeholder:"ARCH"`
-	OSVersion       string `name:"version" help:"Version of the operating system; by default that of the ISO's label." placeholder:"VERSION"`
+	CPUArchitecture string `name:"cpu-architecture" default:"" enum:",x86_64,arm64,aarch64,ppc64le,s390x" help:"Architecture of the hosts; by default the architecture of the kernel in the ISO, else x86_64." placeholder:"ARCH"`
+	OSVersion       string `name:"version" help:"Version of the operating system; by default the version in the ISO's label." placeholder:"VERSION"`
 	SHA256          string `name:"sha256" help:"Digest that the file has to have." placeholder:"HEX"`
 	Link            bool   `help:"Give the file a second name in the folder instead of copying it; both have to be on one file system."`
 }

@@ -72,7 +72,7 @@ func TestImagesAreAddedListedAndRemoved(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, stdout, "removed "+filepath.Join(dir, "images", "4.22-x86_64-"))
 	_, _, err = onFolder(t, "remove", "--openshift-version", "4.22", "--data-dir", dir)
-	require.ErrorContains(t, err, "found none for OpenShift 4.22 (x86_64)")
+	require.ErrorContains(t, err, "no image for OpenShift 4.22 (x86_64)")
 	require.Equal(t, 3, usercli.ExitCode(err))
 }
 
@@ -104,7 +104,7 @@ func TestSettingsOfImageDownloads(t *testing.T) {
 	require.ErrorContains(t, err, "read OS_IMAGE_DOWNLOAD_TRUSTED_CA_FILE: open ")
 	require.NoError(t, os.WriteFile(none, []byte("no certificate"), 0o600))
 	_, err = StoreOptions(settings.Downloads{ImageCA: none}, p, "/data", nil, false)
-	require.ErrorContains(t, err, "require certificates as PEM, found none")
+	require.ErrorContains(t, err, "no PEM certificate found in")
 }
 
 func TestImageDownloadsTrustTheCertificatesOfTheSettings(t *testing.T) {

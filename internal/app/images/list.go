@@ -18,7 +18,7 @@ import (
 // listCommand shows the images of the folder and of the settings.
 type listCommand struct {
 	folderOptions
-	OSImages string `name:"os-images" env:"OS_IMAGES" help:"Images of the settings of the service, a JSON list; by default those of slipway versions update, or the shipped ones." placeholder:"JSON"`
+	OSImages string `name:"os-images" env:"OS_IMAGES" help:"Images of the settings of the service, a JSON list; by default the images of slipway versions update, or the shipped ones." placeholder:"JSON"`
 	Output   string `short:"o" default:"table" enum:"table,json" help:"How to print: table or json."`
 }
 

@@ -52,7 +52,7 @@ func trusted(file string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("read certificates of the system: %w", err)
 	}
 	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("require certificates as PEM, found none in %s", file)
+		return nil, fmt.Errorf("no PEM certificate found in %s", file)
 	}
 	return roots, nil
 }

@@ -127,7 +127,7 @@ func (c *serveCommand) serviceURL(p *process.Process) (string, error) {
 	switch {
 	case c.ServiceURL != "":
 	case host == "":
-		return "", errors.New("require --service-url, the address of the API (or ASSISTED_SERVICE_SCHEME and ASSISTED_SERVICE_HOST), found none")
+		return "", errors.New("--service-url, the address of the API, is required (or ASSISTED_SERVICE_SCHEME and ASSISTED_SERVICE_HOST)")
 	default:
 		u := url.URL{Scheme: cmp.Or(scheme, "http"), Host: host}
 		c.ServiceURL = u.String()
@@ -145,7 +145,7 @@ func (c *serveCommand) security() (*tls.Config, error) {
 	case c.TLSCert == "" && c.TLSKey == "":
 		return nil, nil
 	case c.TLSCert == "" || c.TLSKey == "":
-		return nil, errors.New("require both --tls-cert and --tls-key, found one")
+		return nil, errors.New("--tls-cert and --tls-key are required together")
 	}
 	certificate, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
 	if err != nil {
@@ -162,7 +162,7 @@ func (c *serveCommand) plainAddress() (string, error) {
 		return "", nil
 	}
 	if c.TLSCert == "" {
-		return "", errors.New("--http-port: require --tls-cert and --tls-key too, found HTTP at --listen already")
+		return "", errors.New("--http-port requires --tls-cert and --tls-key: without them --listen already serves HTTP")
 	}
 	host, _, err := net.SplitHostPort(c.Listen)
 	if err != nil {

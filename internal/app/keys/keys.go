@@ -28,7 +28,7 @@ type place struct {
 	settings.ConfigFile
 	settings.KeyFile
 	DataDir     string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder of the service."`
-	DatabaseURL string `env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL of the service, where it is not the one in the data folder." placeholder:"URL"`
+	DatabaseURL string `env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL of the service, if it does not run in the data folder." placeholder:"URL"`
 }
 
 // state holds the keys of the file, and what the service says of them.
@@ -209,7 +209,7 @@ func (s state) removable(id string) error {
 	use, known := s.uses[id]
 	switch {
 	case id == s.keys[0].ID():
-		return fmt.Errorf("remove key %s: require one that another has replaced, found the key that encrypts: rotate first", id)
+		return fmt.Errorf("remove key %s: the service encrypts with it: rotate first", id)
 	case !known || !use.CountedAt.After(s.uses[s.keys[0].ID()].UsedSince):
 		return fmt.Errorf("remove key %s: require a service that has counted what it encrypts: wait, and look at slipway keys list", id)
 	case use.Values > 0:

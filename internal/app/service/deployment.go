@@ -81,7 +81,7 @@ func readCertificates(path string) (string, error) {
 		return "", err
 	}
 	if block, _ := pem.Decode([]byte(text)); block == nil || block.Type != "CERTIFICATE" {
-		return "", fmt.Errorf("require certificates in PEM in %s, found none", path)
+		return "", fmt.Errorf("no PEM certificate found in %s", path)
 	}
 	return text, nil
 }

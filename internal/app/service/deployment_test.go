@@ -46,7 +46,7 @@ func TestDeploymentReachesHostsAndClusters(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, deployment{installConfig: installconfig.Options{NoFIPS: true}}, empty)
 	_, err = readDeployment(settings.Deployment{RootCA: write("none.pem", "x")}, notInFIPS)
-	require.ErrorContains(t, err, "SLIPWAY_ROOT_CA: require certificates in PEM")
+	require.ErrorContains(t, err, "SLIPWAY_ROOT_CA: no PEM certificate found in")
 	_, err = readDeployment(settings.Deployment{MirrorRegistries: write("bad.conf", "[")}, notInFIPS)
 	require.ErrorContains(t, err, "SLIPWAY_MIRROR_REGISTRIES")
 	_, err = readDeployment(settings.Deployment{MirrorCA: filepath.Join(dir, "missing")}, notInFIPS)

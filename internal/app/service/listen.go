@@ -48,7 +48,7 @@ func (s *Service) listenForBoot(address string) error {
 		return nil
 	}
 	if s.options.PlainHTTP {
-		return errors.New("--http-port: require HTTPS at --listen, found --plain-http, which serves everything without TLS")
+		return errors.New("--http-port requires HTTPS at --listen: --plain-http already serves everything without TLS")
 	}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -128,13 +128,13 @@ func (s *Service) security(address string) (*tls.Config, error) {
 	}
 	switch {
 	case o.PlainHTTP && (o.TLSCert != "" || o.TLSKey != ""):
-		return nil, errors.New("--plain-http: require neither --tls-cert nor --tls-key with it, found both kinds")
+		return nil, errors.New("--plain-http cannot be combined with --tls-cert or --tls-key")
 	case o.PlainHTTP:
 		return nil, nil
 	case given.Scheme == "http":
 		return nil, fmt.Errorf("--base-url: require https:// where the listener speaks HTTPS, or --plain-http, found %q", o.BaseURL)
 	case (o.TLSCert == "") != (o.TLSKey == ""):
-		return nil, errors.New("require both --tls-cert and --tls-key, found one")
+		return nil, errors.New("--tls-cert and --tls-key are required together")
 	case o.TLSCert != "":
 		return certificates.Files{Certificate: o.TLSCert, Key: o.TLSKey}.Server(s.logger)
 	}

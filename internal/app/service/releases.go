@@ -49,7 +49,7 @@ func (s *Service) readReleaseSources() error {
 		return err
 	}
 	if s.options.SourcesInterval <= 0 {
-		return fmt.Errorf("read OPENSHIFT_RELEASE_SYNCER_INTERVAL: require more than nothing, found %s", s.options.SourcesInterval)
+		return fmt.Errorf("read OPENSHIFT_RELEASE_SYNCER_INTERVAL: require a duration above zero, found %s", s.options.SourcesInterval)
 	}
 	syncer := &updateservice.Syncer{
 		Sources: s.offers.sources, Catalogue: s.offers.catalogue, UpdateService: update, LifeCycles: lifeCycles,

@@ -112,7 +112,7 @@ func (f *File) take(root *yaml.Node, known []string) error {
 			}
 			wrong = append(wrong, fmt.Errorf("line %d: require the name of a setting, found %q%s", key.Line, key.Value, hint))
 		case value.Tag == "!!null":
-			wrong = append(wrong, fmt.Errorf("line %d: require a value of %s, found none", key.Line, key.Value))
+			wrong = append(wrong, fmt.Errorf("line %d: %s requires a value", key.Line, key.Value))
 		}
 		f.values[key.Value] = value
 	}

@@ -99,7 +99,7 @@ func TestFilesThatCannotBeMeantAreRefused(t *testing.T) {
 		},
 		"what is near nothing":      {"color: blue", `require the name of a setting, found "color"`},
 		"two at once, first":        {"color: blue\nlisten: \n", `found "color"`},
-		"two at once, second":       {"color: blue\nlisten: \n", "line 2: require a value of listen, found none"},
+		"two at once, second":       {"color: blue\nlisten: \n", "line 2: listen requires a value"},
 		"a name twice":              {"listen: a:1\nlisten: b:2", "line 2: listen is set twice"},
 		"a list":                    {"- listen", "require names of settings with their values"},
 		"no YAML":                   {"listen: [", "yaml"},

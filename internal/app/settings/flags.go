@@ -52,20 +52,20 @@ type Service struct {
 	Requirements     string         `env:"HW_VALIDATOR_REQUIREMENTS" help:"Hardware requirements instead of the shipped ones, a JSON list." placeholder:"JSON"`
 	InsecureRegistry []string       `env:"SLIPWAY_INSECURE_REGISTRY" help:"Registries, host:port, that are read without TLS." placeholder:"HOST:PORT"`
 	FetchNetworks    []string       `name:"fetch-networks" env:"SLIPWAY_FETCH_NETWORKS" help:"The only networks, CIDR, that images are read from, beside registries that settings name; by default all but this machine and its links." placeholder:"CIDR"`
-	AgentBinaries    string         `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent and slipway-controller binaries for hosts and new clusters; by default that of this program." placeholder:"FOLDER"`
+	AgentBinaries    string         `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent and slipway-controller binaries for hosts and new clusters; by default the folder of this program." placeholder:"FOLDER"`
 	BlobURL          string         `env:"SLIPWAY_BLOB_URL" help:"Where files are kept: s3://bucket?..., by default a folder of the data folder." placeholder:"URL"`
 	DecisionTimeout  time.Duration  `default:"24h" env:"SLIPWAY_DECISION_TIMEOUT" help:"How long a failed host waits for a retry."`
 	Retention        *time.Duration `env:"SLIPWAY_WORKFLOW_RETENTION" name:"workflow-retention" help:"How long Temporal keeps the history of an ended workflow: whole days in hours; by default 720h, with an external Temporal only for a namespace that the service creates." placeholder:"DURATION"`
 	Heartbeat        time.Duration  `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step continues while its host does not report."`
 	MaxHosts         uint           `name:"max-hosts" default:"5000" env:"SLIPWAY_MAX_HOSTS" help:"How many hosts an InfraEnv takes; 0: any number."`
-	BuildID          string         `name:"build-id" env:"WORKER_BUILD_ID" help:"Version of the worker in Temporal, a semantic version; by default that of the program, and the time and hash of its commit. The newest that runs gets the work." placeholder:"VERSION"`
+	BuildID          string         `name:"build-id" env:"WORKER_BUILD_ID" help:"Version of the worker in Temporal, a semantic version; by default the program's version, with the time and hash of its commit. The newest that runs gets the work." placeholder:"VERSION"`
 	Auth
 	TLS
 	Connections
 	KeyFile
 	ReplaceIdentity bool   `name:"replace-identity" help:"Start with another token key or authority than the database was used with, and record it. Tokens, discovery images and installing hosts from before are refused then."`
 	DataDir         string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
-	BaseURL         string `env:"SLIPWAY_BASE_URL,SERVICE_BASE_URL" help:"Address that hosts and users reach the API at; by default that of --listen." placeholder:"URL"`
+	BaseURL         string `env:"SLIPWAY_BASE_URL,SERVICE_BASE_URL" help:"Address that hosts and users reach the API at; by default the address of --listen." placeholder:"URL"`
 }
 
 // KeyFile says where the keys are that encrypt secrets.
@@ -86,9 +86,9 @@ type Operators struct {
 
 // Releases say what can be installed, and where more of it is found.
 type Releases struct {
-	ReleaseImages   string        `env:"RELEASE_IMAGES" help:"OpenShift releases to install, a JSON list; by default those of slipway versions update, or the shipped ones." placeholder:"JSON"`
+	ReleaseImages   string        `env:"RELEASE_IMAGES" help:"OpenShift releases to install, a JSON list; by default the releases of slipway versions update, or the shipped ones." placeholder:"JSON"`
 	AnyReleaseImage bool          `env:"SLIPWAY_ANY_RELEASE_IMAGE" help:"Accept an ocp_release_image that is not in the list of releases."`
-	OSImages        string        `name:"os-images" env:"OS_IMAGES" help:"Live images of the operating system, a JSON list; by default those of slipway versions update, or the shipped ones, downloaded when a host needs one." placeholder:"JSON"`
+	OSImages        string        `name:"os-images" env:"OS_IMAGES" help:"Live images of the operating system, a JSON list; by default the images of slipway versions update, or the shipped ones, downloaded when a host needs one." placeholder:"JSON"`
 	ReleaseSources  string        `env:"RELEASE_SOURCES" help:"Channels of the update service whose releases are offered too, a JSON list; [] for none. By default the shipped list, unless RELEASE_IMAGES is set." placeholder:"JSON"`
 	UpdateService   string        `default:"https://api.openshift.com" env:"OCM_BASE_URL" help:"Address of the update service."`
 	LifeCycles      string        `default:"https://access.redhat.com/product-life-cycles/api/v1/products" env:"RED_HAT_PRODUCT_LIFE_CYCLE_DATA_API_BASE_URL" help:"Address of the product life cycles: support levels of releases found."`
@@ -132,7 +132,7 @@ type OIDC struct {
 	Admins       []string      `name:"oidc-admin-roles" env:"OIDC_ADMIN_ROLES" help:"Values of that claim that give the role admin; * gives it to every user of the issuer." placeholder:"VALUE"`
 	Users        []string      `name:"oidc-user-roles" env:"OIDC_USER_ROLES" help:"Those that give the role user." placeholder:"VALUE"`
 	Viewers      []string      `name:"oidc-viewer-roles" env:"OIDC_VIEWER_ROLES" help:"Those that give the role viewer." placeholder:"VALUE"`
-	CAFile       string        `name:"oidc-ca-file" env:"OIDC_CA_FILE" type:"path" help:"Certificates, PEM, that the issuer is verified with, beside those of the system." placeholder:"FILE"`
+	CAFile       string        `name:"oidc-ca-file" env:"OIDC_CA_FILE" type:"path" help:"Certificates, PEM, that the issuer is verified with, beside the system's certificates." placeholder:"FILE"`
 	Skew         time.Duration `name:"oidc-clock-skew" default:"1m" env:"OIDC_CLOCK_SKEW" help:"How far the issuer's clock may be off."`
 	Session      time.Duration `name:"oidc-session" default:"12h" env:"OIDC_SESSION" help:"How long a user who signed in needs not sign in again."`
 }
@@ -148,7 +148,7 @@ type Auth struct {
 	InsecureOpen    bool          `name:"insecure-open" env:"SLIPWAY_INSECURE_OPEN" help:"With AUTH_TYPE=none, serve everybody who reaches an address that is not loopback."`
 	AgentTokens     string        `name:"agent-tokens" default:"host" enum:"host,infra-env" env:"AGENT_TOKENS" help:"What agents prove themselves with where AUTH_TYPE is local: host, a token of each host that its registration gives it; infra-env, one for all hosts of an InfraEnv, for agents of other implementations."`
 	ImageExpiration time.Duration `default:"4h" env:"IMAGE_EXPIRATION_TIME" help:"How long the address of a discovery image is good where it is signed."`
-	ImageServiceURL string        `env:"IMAGE_SERVICE_BASE_URL" help:"Address that discovery images are offered at; by default that of the API." placeholder:"URL"`
+	ImageServiceURL string        `env:"IMAGE_SERVICE_BASE_URL" help:"Address that discovery images are offered at; by default the address of the API." placeholder:"URL"`
 }
 
 // Connections bound what a listener holds open.
@@ -165,12 +165,12 @@ func (c Connections) Bounds(log *slog.Logger, now func() time.Time) *guard.Conne
 // TLS says how the listener speaks HTTPS.
 type TLS struct {
 	PlainHTTP      bool     `name:"plain-http" env:"SLIPWAY_PLAIN_HTTP" help:"Serve HTTP instead of HTTPS: for a proxy in front that ends TLS."`
-	TLSCert        string   `name:"tls-cert" env:"HTTPS_CERT_FILE" type:"path" help:"Certificate of --listen, PEM, with those that signed it; read again when it changes. By default one of the service's own authority." placeholder:"FILE"`
+	TLSCert        string   `name:"tls-cert" env:"HTTPS_CERT_FILE" type:"path" help:"Certificate of --listen, PEM, with the certificates that signed it; read again when it changes. By default the service's own authority signs one." placeholder:"FILE"`
 	TLSKey         string   `name:"tls-key" env:"HTTPS_KEY_FILE" type:"path" help:"Key of the certificate, PEM." placeholder:"FILE"`
 	HTTPPort       int      `name:"http-port" env:"SLIPWAY_HTTP_PORT" help:"Port without TLS at the address of --listen, for network boot alone: iPXE scripts, kernel, initrd and root file system. iPXE does not trust the service's own authority." placeholder:"PORT"`
-	AllowedHosts   []string `name:"allowed-hosts" env:"SLIPWAY_ALLOWED_HOSTS" help:"More names that requests may call the service by, beside those of --base-url, --listen and this machine." placeholder:"NAME"`
+	AllowedHosts   []string `name:"allowed-hosts" env:"SLIPWAY_ALLOWED_HOSTS" help:"More names that requests may call the service by, beside the names of --base-url, --listen and this machine." placeholder:"NAME"`
 	AllowedOrigins []string `name:"allowed-origins" env:"SLIPWAY_ALLOWED_ORIGINS" help:"Other web sites whose pages may change something, such as https://console.example.com." placeholder:"URL"`
-	ServiceCA      string   `name:"service-ca" env:"SLIPWAY_SERVICE_CA" type:"path" help:"Certificates, PEM, that hosts and new clusters trust for the address of the service; by default the service's own authority, and with --tls-cert or --plain-http those of their system." placeholder:"FILE"`
+	ServiceCA      string   `name:"service-ca" env:"SLIPWAY_SERVICE_CA" type:"path" help:"Certificates, PEM, that hosts and new clusters trust for the address of the service; by default the service's own authority, and with --tls-cert or --plain-http the certificates of their system." placeholder:"FILE"`
 }
 
 // WebAddress reads the http or https address that the setting name holds.

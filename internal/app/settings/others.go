@@ -10,8 +10,8 @@ import (
 
 // withoutEffect are variables of such deployments that are accepted and change nothing.
 var withoutEffect = []struct{ name, why string }{
-	{"HOST_MONITOR_BATCH_SIZE", "hosts are not walked through: only those that changed are evaluated"},
-	{"CLUSTER_MONITOR_BATCH_SIZE", "clusters are not walked through: only those that changed are evaluated"},
+	{"HOST_MONITOR_BATCH_SIZE", "hosts are not walked through: only changed hosts are evaluated"},
+	{"CLUSTER_MONITOR_BATCH_SIZE", "clusters are not walked through: only changed clusters are evaluated"},
 	{"HOST_MONITOR_PER_HOST_TIMEOUT", "hosts are evaluated with their cluster"},
 	{"CLUSTER_MONITOR_PER_CLUSTER_DEADLINE", "an evaluation reads one snapshot and waits for nothing"},
 	{"CLUSTER_MONITOR_BLACKLIST_DURATION", "a cluster that is slow to evaluate rests ten times as long as it took, and holds up no other"},

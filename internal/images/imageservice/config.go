@@ -184,7 +184,7 @@ func (q configQuery) get(ctx context.Context, path string, query url.Values, tag
 	address := q.apiURL + apiPath + q.req.infraEnvID.String() + path
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"?"+query.Encode(), http.NoBody)
 	if err != nil {
-		return nil, fmt.Errorf("req the API: %w", err)
+		return nil, fmt.Errorf("call the API: %w", err)
 	}
 	q.req.credential.set(request)
 	request.Header.Set(httpapi.HeaderRequestID, q.req.ID)
@@ -193,7 +193,7 @@ func (q configQuery) get(ctx context.Context, path string, query url.Values, tag
 	}
 	response, err := q.api.RoundTrip(request)
 	if err != nil {
-		return nil, fmt.Errorf("req the API: %w: %w", err, model.ErrUnavailable)
+		return nil, fmt.Errorf("call the API: %w: %w", err, model.ErrUnavailable)
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(response.Body, configLimit+1))
@@ -201,7 +201,7 @@ func (q configQuery) get(ctx context.Context, path string, query url.Values, tag
 	case err != nil:
 		return nil, fmt.Errorf("read the answer of the API: %w: %w", err, model.ErrUnavailable)
 	case len(body) > configLimit:
-		return nil, fmt.Errorf("read the answer of the API: require at most %d bytes, found more", configLimit)
+		return nil, fmt.Errorf("read the answer of the API: longer than %d bytes", configLimit)
 	}
 	return readAnswer(response, body)
 }
@@ -217,6 +217,6 @@ func readAnswer(response *http.Response, body []byte) (*apiReply, error) {
 			status: status, kind: response.Header.Get("Content-Type"), pause: response.Header.Get("Retry-After"), text: string(body),
 		}
 	default:
-		return nil, fmt.Errorf("req the API: found status %d: %.300s: %w", status, body, model.ErrUnavailable)
+		return nil, fmt.Errorf("call the API: status %d: %.300s: %w", status, body, model.ErrUnavailable)
 	}
 }

@@ -61,7 +61,7 @@ func TestImagesOpenWithTheAddressThatIsGivenOut(t *testing.T) {
 		require.Contains(
 			t,
 			images.get("/bytoken/nothing/4.22/x86_64/full.iso").message(http.StatusUnauthorized),
-			"require a token of an infra-env in the address",
+			"the token in the address names no infra-env",
 		)
 		// The path and the query win over the header.
 		images.get(byID+"?"+form.parameter+"=x", user...).message(http.StatusUnauthorized)

@@ -36,10 +36,10 @@ func (s *service) refuse(w http.ResponseWriter, r *http.Request, err error) int 
 		return later(
 			w,
 			busyPause,
-			fmt.Sprintf("require at most %d images that are being sent, found as many: try again in %s", s.Bodies, busyPause),
+			fmt.Sprintf("the limit of %d images that are sent at once is reached: try again in %s", s.Bodies, busyPause),
 		)
 	case errors.Is(err, download.ErrCondition):
-		return failure(w, http.StatusPreconditionFailed, "require the file that If-Match or If-Unmodified-Since is about, found another")
+		return failure(w, http.StatusPreconditionFailed, "the file has changed: it does not match If-Match or If-Unmodified-Since")
 	case errors.As(err, &ranges):
 		return failure(w, http.StatusRequestedRangeNotSatisfiable, ranges.Error())
 	}

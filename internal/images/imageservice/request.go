@@ -64,7 +64,7 @@ func readTokenOf(token string, scheme auth.Scheme, req *request) error {
 	}
 	id, err := uuid.Parse(cmp.Or(claims.InfraEnvID, claims.Subject))
 	if err != nil {
-		return httpapi.Errorf(httpapi.ErrUnauthenticated, "require a token of an infra-env in the address, found one that names none")
+		return httpapi.Errorf(httpapi.ErrUnauthenticated, "the token in the address names no infra-env")
 	}
 	req.infraEnvID, req.credential = id, credential{scheme, token}
 	return nil
@@ -107,7 +107,7 @@ func shortForm(r *http.Request, req *request) error {
 func longForm(r *http.Request, req *request) error {
 	query := r.URL.Query()
 	if req.version = query.Get("version"); req.version == "" {
-		return model.Invalidf("version: require an OpenShift version such as 4.22, found none")
+		return model.Invalidf("version is required, such as 4.22")
 	}
 	req.arch = cmp.Or(query.Get("arch"), string(wire.InfraEnvCPUArchitectureX8664))
 	return checkSystem(req)
@@ -118,7 +118,7 @@ func typeOfQuery(r *http.Request, req *request) error {
 	if !slices.Contains(imageTypes, req.imageType) {
 		found := req.imageType
 		if found == "" {
-			found = "none"
+			found = "an empty value"
 		}
 		return model.Invalidf("type: require one of %s, found %s", strings.Join(imageTypes, ", "), found)
 	}

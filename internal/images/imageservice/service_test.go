@@ -113,10 +113,10 @@ func TestAnythingButAnImageIsExplained(t *testing.T) {
 		text   string
 	}{
 		"/images/" + id + "?type=full-iso": {
-			400, "version: require an OpenShift version such as 4.22, found none",
+			400, "version is required, such as 4.22",
 		},
 		"/images/" + id + "?version=4.22": {
-			400, "type: require one of full-iso, minimal-iso, disconnected-iso, found none",
+			400, "type: require one of full-iso, minimal-iso, disconnected-iso, found an empty value",
 		},
 		"/images/" + id + "?version=4.22&type=iso": {
 			400, "type: require one of full-iso, minimal-iso, disconnected-iso, found iso",
@@ -135,7 +135,7 @@ func TestAnythingButAnImageIsExplained(t *testing.T) {
 			400, "version: require an OpenShift version of at most 128 bytes, found 207",
 		},
 		"/images/" + id + "?version=4.10&type=full-iso": {
-			404, "require an operating system image for OpenShift 4.10 (x86_64), found 4.22.9 (ppc64le)",
+			404, "no operating system image for OpenShift 4.10 (x86_64), available: 4.22.9 (ppc64le)",
 		},
 		"/byid/" + id + "/4.16/x86_64/disconnected.iso": {
 			409, "config of a disconnected image", // the InfraEnv is asked first: see TestImagesAreDownloadedForNobodyWithoutACredential
@@ -343,7 +343,7 @@ func TestReadersAboveTheLimitComeAgain(t *testing.T) {
 	images.api.asked()
 	for _, path := range []string{address, "/boot-artifacts/rootfs?version=4.22"} {
 		busy := images.get(path)
-		require.Contains(t, busy.reason(http.StatusServiceUnavailable), "require at most 1 images that are being sent, found as many")
+		require.Contains(t, busy.reason(http.StatusServiceUnavailable), "the limit of 1 images that are sent at once is reached")
 		require.Equal(t, "10", busy.header.Get("Retry-After"))
 		<-images.meter.ended
 	}

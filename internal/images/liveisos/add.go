@@ -206,9 +206,9 @@ func (s *Store) link(ctx context.Context, f *os.File, onProgress func(int64), r 
 	}
 	if err := os.Link(source, path); errors.Is(err, unix.EXDEV) {
 		return "", model.Invalidf(
-			"require a file on the file system of %s to link it, found %s on another one: leave --link out",
-			s.o.Folder,
+			"%s cannot be linked: it is not on the file system of %s: leave --link out",
 			source,
+			s.o.Folder,
 		)
 	} else if err != nil {
 		return "", fmt.Errorf("link image: %w", err)

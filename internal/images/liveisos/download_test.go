@@ -273,7 +273,7 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 	b := newBench(t, openshift.OSImages{listed("4.22", m.URL+"/live.iso")}, func(o *liveisos.Options) { o.Stall = 200 * time.Millisecond })
 	b.run()
 	b.log.await(notYet)
-	require.ErrorContains(t, b.status("4.22").Err, "require a byte every 200ms, found none")
+	require.ErrorContains(t, b.status("4.22").Err, "no data received for 200ms")
 }
 
 func TestAnImageOfAnotherProcessIsLeftToIt(t *testing.T) {

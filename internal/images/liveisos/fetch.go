@@ -15,7 +15,7 @@ func (d *download) fetch(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stall := d.s.o.Stall
-	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("require a byte every %s, found none", stall)) })
+	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no data received for %s", stall)) })
 	defer watch.Stop()
 	response, err := d.ask(ctx)
 	if err != nil {
@@ -134,7 +134,7 @@ func (d *download) copy(ctx context.Context, body io.Reader, alive func()) error
 		if n > 0 {
 			alive()
 			if d.part.Size > 0 && d.at+int64(n) > d.part.Size {
-				return fmt.Errorf("require %d bytes, found more", d.part.Size)
+				return fmt.Errorf("more than the required %d bytes", d.part.Size)
 			}
 			if _, err := d.file.WriteAt(buffer[:n], d.at); err != nil {
 				return fmt.Errorf("write operating system image: %w", err)

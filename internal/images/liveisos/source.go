@@ -38,7 +38,7 @@ func (o Options) client() *http.Client {
 	client := *o.Client
 	client.CheckRedirect = func(next *http.Request, earlier []*http.Request) error {
 		if len(earlier) >= 10 {
-			return errors.New("require at most 10 redirections, found more")
+			return errors.New("more than 10 redirections")
 		}
 		first := earlier[0].URL
 		if next.URL.Host != first.Host || next.URL.Scheme == "http" && first.Scheme == "https" {

@@ -113,7 +113,7 @@ func (s *Store) choose(version, architecture, imageType string) (*entry, error) 
 	}
 	asked := openshift.OSImageKey{Version: version, Architecture: architecture, Type: imageType}
 	return nil, model.NotFoundf(
-		"require an operating system image for OpenShift %s, found %s; list it in OS_IMAGES, or add it with: slipway images add FILE",
+		"no operating system image for OpenShift %s, available: %s; list it in OS_IMAGES, or add it with: slipway images add FILE",
 		asked,
 		have,
 	)

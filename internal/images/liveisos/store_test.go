@@ -38,7 +38,7 @@ func TestOnlyWhatIsOfferedIsFound(t *testing.T) {
 	require.EqualError(
 		t,
 		err,
-		"require an operating system image for OpenShift 4.22 (x86_64), found none; list it in OS_IMAGES, or add it with: slipway "+
+		"no operating system image for OpenShift 4.22 (x86_64), available: none; list it in OS_IMAGES, or add it with: slipway "+
 			"images add FILE",
 	)
 

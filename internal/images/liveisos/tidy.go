@@ -144,7 +144,7 @@ func (s *Store) Remove(version, architecture, imageType string) ([]string, error
 		removed = append(removed, path)
 	}
 	if len(removed) == 0 && len(errs) == 0 {
-		return nil, model.NotFoundf("require an image in %s, found none for OpenShift %s", s.o.Folder, o.Key())
+		return nil, model.NotFoundf("no image for OpenShift %s in %s", o.Key(), s.o.Folder)
 	}
 	return removed, errors.Join(errs...)
 }

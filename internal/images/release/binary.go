@@ -63,7 +63,7 @@ func (r *Releases) choose(info Info, n Need) (binary, error) {
 	}
 	if !slices.Contains(artifactArchitectures, own) {
 		return binary{}, model.Unprocessablef("release %s for linux/%s: require a service on linux/amd64, linux/arm64 or the architecture "+
-			"of the release, found one on linux/%s, which the release has no openshift-install for", info.Version, info.Architecture, own)
+			"of the release: the release has no openshift-install for linux/%s", info.Version, info.Architecture, own)
 	}
 	return artifact(own), nil
 }

@@ -39,8 +39,8 @@ func TestReleasesWithoutAProgramForTheServiceAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ version, service, release, want string }{
 		"no artifact for the architecture of the service": {
 			"4.20.33", "ppc64le", "arm64",
-			"release 4.20.33 for linux/arm64: require a service on linux/amd64, linux/arm64 or the architecture of the release, " +
-				"found one on linux/ppc64le",
+			"release 4.20.33 for linux/arm64: require a service on linux/amd64, linux/arm64 or the architecture of the release: " +
+				"the release has no openshift-install for linux/ppc64le",
 		},
 		"bare metal of an old release": {
 			"4.15.50", "amd64", "arm64",
@@ -150,7 +150,7 @@ func TestMissingLibraryIsNamedWithItsPackage(t *testing.T) {
 	}
 	p := serve(t, payload.Options{})
 	for n, c := range []struct{ library, want, wantNot string }{
-		{"libvirt.so.0", "found none; its package is libvirt-libs on RHEL and Fedora, libvirt0 on Debian and Ubuntu", "exit status"},
+		{"libvirt.so.0", "machine of this service; its package is libvirt-libs on RHEL and Fedora, libvirt0 on Debian and Ubuntu", "exit status"},
 		{"libother.so.7", "require libother.so.7 on the machine of this service", "package is"},
 	} {
 		t.Run(c.library, func(t *testing.T) {

@@ -26,10 +26,10 @@ func CheckEnvironment(environment []string) error {
 	for _, entry := range environment {
 		name, _, ok := strings.Cut(entry, "=")
 		if !ok || !variableName.MatchString(name) {
-			return model.Invalidf("require KEY=VALUE for the environment of the installer, found an entry without a name")
+			return model.Invalidf("each entry of the installer's environment must be KEY=VALUE")
 		}
 		if slices.Contains(ownVariables, name) {
-			return model.Invalidf("require other variables for the environment of the installer than the service's, found %s", name)
+			return model.Invalidf("the service itself sets %s in the installer's environment", name)
 		}
 	}
 	return nil

@@ -62,8 +62,8 @@ func (g *generation) failure(ctx context.Context, command string, err error) *Ge
 	}
 	f.ExitCode = exit.ExitCode()
 	if library := missingLibrary(f.ExitCode, f.Log); library != "" {
-		f.err = model.Unprocessablef("require %s on the machine of this service, which openshift-install of release %s is linked against, "+
-			"found none%s", library, g.installer.Release.Version, packageOf(library))
+		f.err = model.Unprocessablef("%s, which openshift-install of release %s is linked against, "+
+			"is missing on the machine of this service%s", library, g.installer.Release.Version, packageOf(library))
 	}
 	status, ok := exit.Sys().(syscall.WaitStatus)
 	f.final = f.ExitCode >= 0 || ok && slices.Contains(crashes, status.Signal())
@@ -101,8 +101,8 @@ func (g *generation) unrunnable(err error) error {
 	var refused *sandbox.Refused
 	switch {
 	case errors.As(err, &refused):
-		return model.Unprocessablef("require a machine of this service on which it can make a sandbox for openshift-install "+
-			"(INSTALLER_SANDBOX=required), found: %s", refused.Err)
+		return model.Unprocessablef("the machine of this service does not allow a sandbox for openshift-install "+
+			"(INSTALLER_SANDBOX=required): %s", refused.Err)
 	case errors.Is(err, syscall.ENOEXEC):
 		return model.Unprocessablef("require an openshift-install for linux/%s, which this service runs on, found one for linux/%s in release %s",
 			own, programArchitecture(i.program.path, i.Release.Architecture), i.Release.Version)
@@ -111,7 +111,7 @@ func (g *generation) unrunnable(err error) error {
 			"openshift-install of release %s is linked against them, and its loader %s does not exist here",
 			i.Release.Version, loader(i.program.path))
 	case errors.Is(err, fs.ErrPermission):
-		return model.Unprocessablef("require programs in %s to be executable, found that this machine refuses it "+
+		return model.Unprocessablef("this machine does not execute programs in %s "+
 			"(is it mounted noexec, or may the service not switch to INSTALLER_USER?): %s", i.releases.cache.dir, err)
 	}
 	return nil

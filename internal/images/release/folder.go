@@ -68,11 +68,11 @@ func (f *folder) read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("require a file, found %s", info.Mode().Type())
 	}
 	if owner, ok := info.Sys().(*syscall.Stat_t); ok && f.user != nil && owner.Uid != f.user.UID {
-		return nil, fmt.Errorf("require a file of user %d, found one of user %d", f.user.UID, owner.Uid)
+		return nil, fmt.Errorf("require a file of user %d, found user %d", f.user.UID, owner.Uid)
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxOutput+1))
 	if err == nil && len(data) > maxOutput {
-		err = fmt.Errorf("require at most %d bytes, found more", maxOutput)
+		err = fmt.Errorf("longer than %d bytes", maxOutput)
 	}
 	return data, err
 }

@@ -118,13 +118,13 @@ func readInfo(image v1.Image) (Info, error) {
 		return json.NewDecoder(io.LimitReader(data, maxReferences)).Decode(&stream)
 	})
 	if errors.Is(err, errNoFile) {
-		return Info{}, model.Invalidf("require a release image, found one without %s", referencesPath)
+		return Info{}, model.Invalidf("not a release image: %s is missing", referencesPath)
 	}
 	if err != nil {
 		return Info{}, fmt.Errorf("read %s: %w", referencesPath, err)
 	}
 	if stream.Kind != "ImageStream" || stream.Metadata.Name == "" {
-		return Info{}, model.Invalidf("require a release image, found one whose %s is no list of images", referencesPath)
+		return Info{}, model.Invalidf("not a release image: %s is not a list of images", referencesPath)
 	}
 	info := Info{Version: stream.Metadata.Name, Architecture: config.Architecture, Images: map[string]string{}}
 	for _, tag := range stream.Spec.Tags {

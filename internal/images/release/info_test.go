@@ -99,7 +99,7 @@ func TestInfoRefuses(t *testing.T) {
 		"an image that is not there": {
 			p.Address() + "/openshift-release-dev/ocp-release:4.1.0", pullSecret, model.ErrNotFound, "no such image",
 		},
-		"an image that is no release":   {cli, pullSecret, model.ErrInvalid, "found one without release-manifests/image-references"},
+		"an image that is no release":   {cli, pullSecret, model.ErrInvalid, "release-manifests/image-references is missing"},
 		"a name without a tag":          {p.Address() + "/release", pullSecret, model.ErrInvalid, "require an image with a tag or digest"},
 		"a pull secret that is no JSON": {info.Image, "secret-text", model.ErrUnprocessable, "read the pull secret: require a JSON object"},
 		"a pull secret without a colon": {

@@ -93,7 +93,7 @@ func (r *Releases) fetch(ctx context.Context, name, source, path string, pullSec
 			})
 		})
 		if errors.Is(err, errNoFile) {
-			return model.Invalidf("require %s in installer image %s, found none", path, source)
+			return model.Invalidf("installer image %s does not contain %s", source, path)
 		}
 		return err
 	})

@@ -101,7 +101,7 @@ func (r *Releases) fromIndex(described *remote.Descriptor) (v1.Image, error) {
 		}
 	}
 	if chosen == nil {
-		return nil, model.Invalidf("require an image for Linux, found a list of images without one")
+		return nil, model.Invalidf("the list of images contains no image for Linux")
 	}
 	return index.Image(chosen.Digest)
 }
@@ -169,7 +169,7 @@ func trusting(bundles []string, dial func(context.Context, string, string) (net.
 	}
 	for _, bundle := range bundles {
 		if !pool.AppendCertsFromPEM([]byte(bundle)) {
-			return nil, model.Invalidf("require certificates in PEM to trust registries by, found none that can be read")
+			return nil, model.Invalidf("certificates to trust registries by: no PEM certificate found")
 		}
 	}
 	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}

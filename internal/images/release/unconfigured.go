@@ -151,7 +151,7 @@ func networkConfigs(e *model.InfraEnv) ([]object, error) {
 		} `json:"mac_interface_map"`
 	}
 	if err := json.Unmarshal([]byte(e.StaticNetworkConfig), &hosts); err != nil {
-		return nil, model.Invalidf("static_network_config: require a JSON list, found something else")
+		return nil, model.Invalidf("static_network_config must be a JSON list")
 	}
 	out := make([]object, len(hosts))
 	for i, h := range hosts {

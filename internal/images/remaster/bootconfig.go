@@ -49,7 +49,7 @@ func (e configEdit) config(path string, content []byte, areas []kargsArea) ([]by
 		a := areas[i]
 		if a.offset < at {
 			return nil, nil, fmt.Errorf(
-				"edit %s: require areas for kernel arguments of their own, found one at %d in another",
+				"edit %s: the area for kernel arguments at %d overlaps another one",
 				path,
 				a.offset,
 			)
@@ -71,7 +71,7 @@ func (e configEdit) config(path string, content []byte, areas []kargsArea) ([]by
 }
 
 // errNoLines: a file that starts no kernel, such as one that only includes another file.
-var errNoLines = model.Invalidf("require a line for a kernel and one for its initramfs, found none")
+var errNoLines = model.Invalidf("a line for a kernel and one for its initramfs are required")
 
 // lines reports which ones a file has.
 type lines struct{ kernel, initrd bool }

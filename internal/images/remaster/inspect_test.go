@@ -44,7 +44,7 @@ func TestAnAreaOutsideOfItsFileIsRefused(t *testing.T) {
 	t.Parallel()
 	own := read(t, build(t, isotest.Options{}).own(t))
 	for text, reason := range map[string]string{
-		`{"file":"images/none.img"}`: `require a file "images/none.img" in the image, found none`,
+		`{"file":"images/none.img"}`: `file "images/none.img" is missing in the image`,
 		`{}`:                         `require a file "" in the image`,
 		`{"file":"images"}`:          `require a file "images" in the image`,
 		`{"file":"images/ignition.img","offset":1}`: "require a range of the 262144 bytes of images/ignition.img in " +
@@ -91,14 +91,15 @@ func TestBrokenAreasForArgumentsAreNoticedWhenTheyAreUsed(t *testing.T) {
 		reason string
 	}{
 		"fails without a marker": {
-			map[string]string{"coreos/kargs.json": "{}", "EFI/redhat/grub.cfg": "", "isolinux/isolinux.cfg": ""}, "found none",
+			map[string]string{"coreos/kargs.json": "{}", "EFI/redhat/grub.cfg": "", "isolinux/isolinux.cfg": ""},
+			"the files of its boot loaders have no areas for them",
 		},
 		"fails without a marker in a listed file": {
 			map[string]string{
 				"coreos/kargs.json":     `{"size":10,"files":[{"path":"EFI/redhat/grub.cfg","offset":5},{"path":"isolinux/isolinux.cfg"}]}`,
 				"isolinux/isolinux.cfg": "",
 			},
-			"found none in isolinux/isolinux.cfg",
+			"isolinux/isolinux.cfg has no area for them",
 		},
 		"fails with too many files": {
 			map[string]string{"coreos/kargs.json": `{"files":[{}` + strings.Repeat(",{}", 64) + `]}`},

@@ -28,7 +28,7 @@ var configPaths = []string{
 var marker = regexp.MustCompile(`(\n#*)# COREOS_KARG_EMBED_AREA`)
 
 // errNoAreas: an image without any area for kernel arguments.
-var errNoAreas = errors.New("found none")
+var errNoAreas = errors.New("the files of its boot loaders have no areas for them")
 
 // kargsInfo is an image's description of its areas for kernel arguments, in the form coreos-installer reads.
 type kargsInfo struct {
@@ -139,7 +139,7 @@ func (b *Base) markers(image io.ReaderAt, listed []string) kernelArguments {
 			found.areas = append(found.areas, kargsArea{area: room, end: "\n", pad: "#", appendOnly: true})
 			found.err = nil
 		} else if len(listed) > 0 {
-			return kernelArguments{err: fmt.Errorf("found none in %s", p)}
+			return kernelArguments{err: fmt.Errorf("%s has no area for them", p)}
 		}
 	}
 	return found
@@ -157,7 +157,7 @@ func (b *Base) embedArguments(changes []model.KernelArgument) ([]edit, error) {
 		)
 	case b.kargs.err != nil:
 		return nil, model.Conflictf(
-			"kernel arguments cannot be changed in image %s: require areas for them in the files of its boot loaders, %v",
+			"kernel arguments cannot be changed in image %s: %v",
 			b.Label(),
 			b.kargs.err,
 		)

@@ -57,7 +57,7 @@ func (b *Base) Minimal(r io.ReaderAt, o MinimalOptions) (*Minimal, error) {
 		)
 	}
 	if _, ok := b.first(rootfsPath); !ok {
-		return nil, model.Invalidf("a minimal image cannot be made of %s: require %s, found none", b.Label(), rootfsPath)
+		return nil, model.Invalidf("a minimal image cannot be made of %s: %s is missing", b.Label(), rootfsPath)
 	}
 	if !rootfsURL.MatchString(o.RootfsURL) {
 		return nil, model.Invalidf("require an HTTP or HTTPS address of the root file system that needs no quotes, found %q", o.RootfsURL)

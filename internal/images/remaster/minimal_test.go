@@ -193,7 +193,7 @@ func TestThereIsNoMinimalImageOfAMinimalImage(t *testing.T) {
 	require.NoError(t, err)
 	_, err = again.Minimal(bytes.NewReader(made.content), remaster.MinimalOptions{RootfsURL: rootfsURL})
 	require.ErrorIs(t, err, model.ErrInvalid)
-	require.ErrorContains(t, err, "require images/pxeboot/rootfs.img, found none")
+	require.ErrorContains(t, err, "images/pxeboot/rootfs.img is missing")
 }
 
 func TestAMinimalImageThatCannotBootIsRefused(t *testing.T) {

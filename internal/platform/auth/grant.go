@@ -43,7 +43,7 @@ func (l *Local) Token(g Grant) (model.Secret, error) {
 
 func (l *Local) sign(c claims) (model.Secret, error) {
 	if l.keys.private == nil {
-		return "", errors.New("sign a token: require EC_PRIVATE_KEY_PEM, found none")
+		return "", errors.New("sign a token: EC_PRIVATE_KEY_PEM is required")
 	}
 	text, err := jwt.NewWithClaims(es256{jwt.SigningMethodES256}, c).SignedString(l.keys.private)
 	if err != nil {

@@ -40,11 +40,11 @@ func LoadOrCreateKeys(path string) (private model.Secret, public string, err err
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return "", "", fmt.Errorf("read the key of tokens %s: require PEM, found something else", path)
+		return "", "", fmt.Errorf("read the key of tokens %s: must be PEM", path)
 	}
 	key, err := x509.ParseECPrivateKey(block.Bytes)
 	if err != nil {
-		return "", "", fmt.Errorf("read the key of tokens %s: require a key of an elliptic curve, found something else", path)
+		return "", "", fmt.Errorf("read the key of tokens %s: must be a key of an elliptic curve", path)
 	}
 	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
 	if err != nil {

@@ -37,10 +37,10 @@ func readKeys(private model.Secret, public string) (keyPair, error) {
 	}
 	if keys.private, err = jwt.ParseECPrivateKeyFromPEM(pemText(private.Reveal())); err != nil {
 		// The parser's error may quote the key.
-		return keys, fmt.Errorf("EC_PRIVATE_KEY_PEM: require a private key of an elliptic curve in PEM, found something else")
+		return keys, fmt.Errorf("EC_PRIVATE_KEY_PEM: must be a private key of an elliptic curve in PEM")
 	}
 	if !keys.private.PublicKey.Equal(keys.public) {
-		return keys, fmt.Errorf("EC_PRIVATE_KEY_PEM: require the private key of EC_PUBLIC_KEY_PEM, found another")
+		return keys, fmt.Errorf("EC_PRIVATE_KEY_PEM does not belong to EC_PUBLIC_KEY_PEM")
 	}
 	return keys, nil
 }

@@ -58,7 +58,7 @@ func NewLocal(o LocalOptions) (*Local, error) {
 		return nil, err
 	}
 	if o.Mode == ModeLocal && keys.private == nil {
-		return nil, errors.New("EC_PRIVATE_KEY_PEM: require the key that signs tokens of agents with AUTH_TYPE=local, found none")
+		return nil, errors.New("EC_PRIVATE_KEY_PEM, which signs tokens of agents, is required with AUTH_TYPE=local")
 	}
 	if o.AgentTokens == "" {
 		o.AgentTokens = PerHost
@@ -213,7 +213,7 @@ func (l *Local) checkAddress(ctx context.Context, caller Caller, c claims) error
 	case c.ClusterID != "":
 		return nil
 	case l.AgentTokens != PerInfraEnv && c.IssuedAt == nil:
-		return Refusedf("require the address of an image, found the token of its agents")
+		return Refusedf("the token of agents does not open an image")
 	}
 	return l.checkIssued(ctx, caller.InfraEnvID, c)
 }

@@ -44,7 +44,7 @@ func ofIssuer(token string) bool {
 func (l *Local) userCaller(ctx context.Context, c claims) (Caller, error) {
 	id, err := uuid.Parse(c.ID)
 	if err != nil || id == uuid.Nil {
-		return Caller{}, Refusedf("require a token of a user that this service knows (slipway token create), found one without an id")
+		return Caller{}, Refusedf("the token has no id: require a token of a user that this service knows (slipway token create)")
 	}
 	t, err := l.User(ctx, id)
 	if errors.Is(err, model.ErrNotFound) {

@@ -50,7 +50,7 @@ func ParseAuthority(p Pair) (*Authority, error) {
 	}
 	block, _ := pem.Decode(p.Key)
 	if block == nil {
-		return nil, errors.New("require a key in PEM, found none")
+		return nil, errors.New("no PEM key found")
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -67,7 +67,7 @@ func ParseAuthority(p Pair) (*Authority, error) {
 func ParseCertificate(text []byte) (*x509.Certificate, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != "CERTIFICATE" {
-		return nil, errors.New("require a certificate in PEM, found none")
+		return nil, errors.New("no PEM certificate found")
 	}
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {

@@ -75,7 +75,7 @@ func parse(data []byte) ([]Key, error) {
 		return nil, err
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("require at least one key, found none")
+		return nil, errors.New("at least one key is required")
 	}
 	return keys, nil
 }

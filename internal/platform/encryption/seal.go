@@ -57,7 +57,7 @@ func New(key []byte, old ...[]byte) (*Sealer, error) {
 			return nil, fmt.Errorf("require a key of %d bytes, found %d", KeySize, len(k))
 		}
 		if slices.ContainsFunc(keys[:n], func(other []byte) bool { return bytes.Equal(other, k) }) {
-			return nil, errors.New("require each key once, found one twice")
+			return nil, errors.New("the same key is given twice")
 		}
 		aead, err := newAEAD(k)
 		if err != nil {

@@ -173,7 +173,7 @@ func TestLoadOrCreateRefusesBadFiles(t *testing.T) {
 		want    string
 	}{
 		"readable by everybody": {base64.StdEncoding.EncodeToString(key(1)), 0o644, "found mode 0644"},
-		"empty":                 {"", 0o600, "require at least one key, found none"},
+		"empty":                 {"", 0o600, "at least one key is required"},
 		"not a key":             {"# key\nhello\n", 0o600, "line 2: require 32 bytes in base64"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -76,7 +76,7 @@ func (c *certificates) read(dir string) error {
 func (c *certificates) check(now time.Time) error {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(c.authority.Certificate) {
-		return errors.New("require the certificate of an authority, found none")
+		return errors.New("no PEM certificate of an authority found")
 	}
 	for _, p := range []x509certs.Pair{c.server, c.client} {
 		both, err := tls.X509KeyPair(p.Certificate, p.Key)

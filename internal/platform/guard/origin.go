@@ -39,7 +39,7 @@ func ownOrigin(o Options, next http.Handler) http.Handler {
 		}
 	}
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		refuse(o, w, r, httpapi.Errorf(httpapi.ErrForbidden, "require a page of this service, found one of another site (%s)",
+		refuse(o, w, r, httpapi.Errorf(httpapi.ErrForbidden, "requests from pages of other sites are refused (%s)",
 			strings.TrimSpace(r.Header.Get("Origin")+" "+r.Header.Get("Sec-Fetch-Site"))))
 	}))
 	return protection.Handler(next)

@@ -97,12 +97,12 @@ func Fail(w http.ResponseWriter, r *http.Request, err error) {
 	var size *http.MaxBytesError
 	switch {
 	case errors.As(err, &size):
-		text = fmt.Sprintf("require a body of at most %d bytes, found more", size.Limit)
+		text = fmt.Sprintf("the body is longer than %d bytes", size.Limit)
 	case status == http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", retryAfter)
 		text = "the service cannot take this now, try again; request id " + About(r).ID
 	case status == http.StatusRequestTimeout:
-		text = "require a body that keeps arriving, found one that stopped"
+		text = "the body stopped arriving"
 	case status == http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", retryAfter)
 	case ServerFault(status):

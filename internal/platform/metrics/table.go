@@ -88,7 +88,7 @@ var (
 // table is every metric, in the order of docs/reference/metrics.md.
 var table = []row{
 	{name: clusterCreations, kind: counter, labels: []string{labelVersion}, help: "Clusters defined"},
-	{name: hostCreations, kind: counter, help: "Registrations of hosts, also of those that registered before"},
+	{name: hostCreations, kind: counter, help: "Registrations of hosts, also of hosts that registered before"},
 	{name: invalidHost, kind: counter, help: "Registrations of hosts that were refused"},
 	{name: installationStarted, kind: counter, labels: []string{labelVersion}, help: "Installations begun"},
 	{

@@ -41,7 +41,7 @@ func (p *Provider) user(claims map[string]any) (auth.Caller, error) {
 			}
 		}
 	}
-	return caller, auth.Refusedf("require a value of the claim %s that gives a role here, found %s", p.RolesClaim, shown(values))
+	return caller, auth.Refusedf("no value of the claim %s gives a role here: %s", p.RolesClaim, shown(values))
 }
 
 // claim finds a claim by its name, or inside of other claims by a name with dots.

@@ -63,10 +63,10 @@ func New(o Options) (*Provider, error) {
 	case err != nil || issuer.Scheme != "https" || issuer.Host == "":
 		return nil, fmt.Errorf("OIDC_ISSUER_URL: require the address of an issuer, https://..., found %q", o.Issuer)
 	case o.ClientID == "":
-		return nil, errors.New("OIDC_CLIENT_ID: require the name of this service at the issuer, found none")
+		return nil, errors.New("OIDC_CLIENT_ID, the name of this service at the issuer, is required")
 	case len(o.Roles[auth.RoleAdmin])+len(o.Roles[auth.RoleUser])+len(o.Roles[auth.RoleViewer]) == 0:
-		return nil, errors.New("require one of OIDC_ADMIN_ROLES, OIDC_USER_ROLES and OIDC_VIEWER_ROLES, " +
-			"the values of the roles claim that let users in, found none")
+		return nil, errors.New("OIDC_ADMIN_ROLES, OIDC_USER_ROLES or OIDC_VIEWER_ROLES is required: " +
+			"the values of the roles claim that give access")
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: requestLimit}
 	if len(o.Authorities) > 0 {
@@ -75,7 +75,7 @@ func New(o Options) (*Provider, error) {
 			return nil, fmt.Errorf("read the authorities of the system: %w", err)
 		}
 		if !pool.AppendCertsFromPEM(o.Authorities) {
-			return nil, errors.New("OIDC_CA_FILE: require certificates, PEM, found none")
+			return nil, errors.New("OIDC_CA_FILE: no PEM certificate found")
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
@@ -171,7 +171,7 @@ func (p *Provider) Redeem(ctx context.Context, redirect, code, nonce, verifier s
 	}
 	token, _ := answer.Extra("id_token").(string)
 	if token == "" {
-		return auth.Caller{}, errors.New("exchange the code of a sign-in: require an id_token in the answer (scope openid), found none")
+		return auth.Caller{}, errors.New("exchange the code of a sign-in: the answer has no id_token (scope openid)")
 	}
 	caller, got, err := p.verify(ctx, token)
 	if err == nil && got != nonce {

@@ -60,7 +60,7 @@ func (g *Gate) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	case err != nil && unauthenticated(err):
 		if values.Refused = reason(err); token == "" {
-			values.Refused = "require a token, found none"
+			values.Refused = "a token is required"
 		}
 		g.Log.Info("sign-in refused", "reason", values.Refused, "address", r.RemoteAddr)
 		g.writeForm(w, http.StatusUnauthorized, values)

@@ -118,7 +118,7 @@ func serve(caller auth.Caller, writable, readOnly http.Handler, w http.ResponseW
 }
 
 // errNone: the request has no credential.
-var errNone = errors.New("require a token in the header Authorization, or a session, found none")
+var errNone = errors.New("a token in the header Authorization, or a session, is required")
 
 // caller returns who sends a request.
 func (g *Gate) caller(r *http.Request) (auth.Caller, error) {

@@ -177,7 +177,7 @@ func TestRefusedTokensBeginNoSession(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for token, reason := range map[string]string{
-		"":    "require a token, found none",
+		"":    "a token is required",
 		"abc": "it cannot be read",
 		s.token(auth.Grant{ClusterID: uuid.New()}): "auth_scheme",
 	} {

@@ -20,7 +20,7 @@ const (
 // ErrManifestTaken makes the error for a manifest that cannot take the place of another one.
 func ErrManifestTaken(from, to model.Manifest) error {
 	return model.Conflictf(
-		"manifest %s cannot be moved to %s/%s: require a place without a manifest, found one",
+		"manifest %s cannot be moved to %s/%s: a manifest with this name exists there already",
 		from.FileName,
 		to.Folder,
 		to.FileName,

@@ -89,7 +89,7 @@ func administrator(dataDir string) (*client.Client, error) {
 	}
 	admin, found := file.ByName("")
 	if !found {
-		return nil, fmt.Errorf("require a context in %s of %s, found none", contexts.AdminFile, dataDir)
+		return nil, fmt.Errorf("no context in %s of %s", contexts.AdminFile, dataDir)
 	}
 	carrier, err := client.TransportPEM(admin.Authority, false)
 	if err != nil {

@@ -61,7 +61,7 @@ type Payload struct {
 // Serve starts a registry and fills it. Close it; the end of ctx stops only the filling.
 func Serve(ctx context.Context, opts Options) (*Payload, error) {
 	if len(opts.InstallerCommand) == 0 {
-		return nil, errors.New("require an installer command, found none")
+		return nil, errors.New("an installer command is required")
 	}
 	listener, err := listen(ctx, opts)
 	if err != nil {

@@ -159,7 +159,7 @@ func (a *blobs) arrange(at, align int64) (files, end int64, err error) {
 		b.at = at
 		at += roundUp(b.length, sector)
 		if at > maxImage {
-			return 0, 0, fmt.Errorf("require at most %d bytes of image, found more", int64(maxImage))
+			return 0, 0, fmt.Errorf("the image is longer than %d bytes", int64(maxImage))
 		}
 		if !b.extra {
 			files = at

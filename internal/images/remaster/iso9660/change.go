@@ -43,9 +43,9 @@ func (t *tree) apply(c Change) error {
 	n, found := t.nodes[name]
 	switch {
 	case found && (n.dir || n.link != ""):
-		return fmt.Errorf("require a file, found a folder or a symbolic link")
+		return fmt.Errorf("is a folder or a symbolic link, not a file")
 	case c.Remove && !found:
-		return fmt.Errorf("require a file to remove, found none")
+		return fmt.Errorf("does not exist and cannot be removed")
 	case int64(len(c.Content)) > maxContent:
 		return fmt.Errorf("require at most %d bytes of new content, found %d", int64(maxContent), len(c.Content))
 	case c.Remove:
@@ -114,7 +114,7 @@ func clean(name string) string { return strings.TrimPrefix(path.Clean("/"+name),
 func (t *tree) add(name string) (*node, error) {
 	parent := t.parent(name)
 	if parent == nil || !parent.dir {
-		return nil, fmt.Errorf("require a folder that exists, found none")
+		return nil, fmt.Errorf("its folder does not exist")
 	}
 	base := path.Base(name)
 	if bad := badName(base); bad != "" {

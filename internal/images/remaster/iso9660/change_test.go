@@ -23,22 +23,22 @@ func TestChangesThatCannotBe(t *testing.T) {
 		err    string
 	}{
 		"removes what is not there": {
-			iso9660.Change{Path: "images/none", Remove: true}, `file "images/none": require a file to remove, found none`,
+			iso9660.Change{Path: "images/none", Remove: true}, `file "images/none": does not exist and cannot be removed`,
 		},
-		"removes a folder":     {iso9660.Change{Path: "images", Remove: true}, "require a file, found a folder"},
-		"replaces the root":    {iso9660.Change{Path: "images/.."}, "require a file, found a folder"},
-		"replaces a link":      {iso9660.Change{Path: "link"}, "require a file, found a folder or a symbolic link"},
-		"adds to no folder":    {iso9660.Change{Path: "none/file"}, "require a folder that exists, found none"},
-		"adds to a file":       {iso9660.Change{Path: "images/efiboot.img/file"}, "require a folder that exists, found none"},
+		"removes a folder":     {iso9660.Change{Path: "images", Remove: true}, "is a folder or a symbolic link, not a file"},
+		"replaces the root":    {iso9660.Change{Path: "images/.."}, "is a folder or a symbolic link, not a file"},
+		"replaces a link":      {iso9660.Change{Path: "link"}, "is a folder or a symbolic link, not a file or a symbolic link"},
+		"adds to no folder":    {iso9660.Change{Path: "none/file"}, "its folder does not exist"},
+		"adds to a file":       {iso9660.Change{Path: "images/efiboot.img/file"}, "its folder does not exist"},
 		"adds too long a name": {iso9660.Change{Path: strings.Repeat("x", 256)}, "require a name of at most 255 bytes"},
 		"removes a loader": {
-			iso9660.Change{Path: "isolinux/isolinux.bin", Remove: true}, "require the boot image isolinux/isolinux.bin, found it removed",
+			iso9660.Change{Path: "isolinux/isolinux.bin", Remove: true}, "the boot image isolinux/isolinux.bin must not be removed",
 		},
 		"removes the EFI partition": {
-			iso9660.Change{Path: "images/efiboot.img", Remove: true}, "require the boot image images/efiboot.img, found it removed",
+			iso9660.Change{Path: "images/efiboot.img", Remove: true}, "the boot image images/efiboot.img must not be removed",
 		},
 		"empties the EFI partition": {
-			iso9660.Change{Path: "images/efiboot.img"}, "require the boot image images/efiboot.img, found it removed",
+			iso9660.Change{Path: "images/efiboot.img"}, "the boot image images/efiboot.img must not be removed",
 		},
 		"takes the loader its table": {
 			iso9660.Change{Path: "isolinux/isolinux.bin", Content: []byte("tiny")}, "require a boot loader with a table of 64 to",
@@ -96,7 +96,7 @@ func TestABootImageOfUnknownLength(t *testing.T) {
 	binary.LittleEndian.PutUint16(catalogue(t, iso)[6:], 1)
 	_, err := read(t, iso).Remaster(bytes.NewReader(iso))
 	require.ErrorContains(t, err, "require the length of the boot image at byte")
-	require.ErrorContains(t, err, "found no file, no partition and 1 sectors")
+	require.ErrorContains(t, err, "no file, no partition and 1 sectors")
 }
 
 func TestAddedNamesWithoutRockRidge(t *testing.T) {

@@ -45,7 +45,7 @@ func (in *image) read(offset, length int64) ([]byte, error) {
 func (in *image) spend(length int64) error {
 	in.left -= max(length, 64)
 	if in.left < 0 {
-		return fmt.Errorf("require at most %d bytes of directories and names, found more", int64(maxMetadata))
+		return fmt.Errorf("more than %d bytes of directories and names", int64(maxMetadata))
 	}
 	return nil
 }
@@ -91,12 +91,12 @@ func readDescriptors(in *image) (descriptors, error) {
 			set.boot = b
 		}
 	}
-	return set, fmt.Errorf("require at most %d volume descriptors, found no end", maxDescriptors)
+	return set, fmt.Errorf("no end after %d volume descriptors", maxDescriptors)
 }
 
 func (set descriptors) check() error {
 	if set.primary == nil {
-		return fmt.Errorf("require a primary volume descriptor, found none")
+		return fmt.Errorf("the primary volume descriptor is missing")
 	}
 	if block := binary.LittleEndian.Uint16(set.primary[128:]); block != sector {
 		return fmt.Errorf("require logical blocks of %d bytes, found %d", sector, block)

@@ -61,7 +61,7 @@ func (w *walker) directory(n *node, depth int) error {
 		}
 	}
 	if open != nil {
-		return fmt.Errorf("file %q: require a last extent, found none", open.path)
+		return fmt.Errorf("file %q: the last extent is missing", open.path)
 	}
 	if depth == maxDepth {
 		return fmt.Errorf("folder %q: require a depth of at most %d", n.path, maxDepth)
@@ -80,7 +80,7 @@ func (w *walker) directory(n *node, depth int) error {
 func (w *walker) records(n *node) ([]record, error) {
 	at := n.record.extent()
 	if w.seen[at.Offset] {
-		return nil, fmt.Errorf("require a place of its own, found another folder at byte %d", at.Offset)
+		return nil, fmt.Errorf("another folder has the same place, byte %d", at.Offset)
 	}
 	w.seen[at.Offset] = true
 	content, err := w.in.read(at.Offset, at.Length)
@@ -98,7 +98,7 @@ func (w *walker) records(n *node) ([]record, error) {
 			}
 			block = block[length:]
 			if w.entries++; w.entries > maxEntries {
-				return nil, fmt.Errorf("require at most %d directory records, found more", maxEntries)
+				return nil, fmt.Errorf("more than %d directory records", maxEntries)
 			}
 			switch {
 			case rec.isSelf():
@@ -171,7 +171,7 @@ func (w *walker) entry(parent *node, rec record) (*node, error) {
 		}
 	}
 	if _, ok := w.nodes[n.path]; ok {
-		return nil, fmt.Errorf("require one file of a name, found two: %q", n.path)
+		return nil, fmt.Errorf("two files have the name %q", n.path)
 	}
 	w.nodes[n.path] = n
 	parent.children = append(parent.children, n)
@@ -182,7 +182,7 @@ func (w *walker) entry(parent *node, rec record) (*node, error) {
 	case !n.dir:
 		return n, w.extent(n, rec)
 	case rec.flags&flagMultiExtent != 0:
-		return nil, fmt.Errorf("require folders in one piece, found several extents: %q", n.path)
+		return nil, fmt.Errorf("folder %q has several extents, which is not supported", n.path)
 	}
 	return n, nil
 }

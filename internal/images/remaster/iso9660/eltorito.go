@@ -41,7 +41,7 @@ func readCatalog(in *image, boot []byte, t *tree) (*catalog, error) {
 		return nil, fmt.Errorf("boot catalogue: %w", err)
 	}
 	if c.content[0] != 1 || c.content[30] != 0x55 || c.content[31] != 0xaa {
-		return nil, fmt.Errorf("boot catalogue: require a validation entry at %d, found none", c.was)
+		return nil, fmt.Errorf("boot catalogue: no validation entry at %d", c.was)
 	}
 	c.parse()
 	return c, nil
@@ -92,7 +92,7 @@ func (e bootEntry) length(in *image) (int64, error) {
 	case e.media == 0 && e.sectors > 0 && (e.platform != platformEFI || e.sectors > 1 && e.sectors < 0xffff):
 		return e.sectors * diskSector, nil
 	}
-	return 0, fmt.Errorf("require the length of the boot image at byte %d, found no file, no partition and %d sectors", e.offset, e.sectors)
+	return 0, fmt.Errorf("the length of the boot image at byte %d is unknown: no file, no partition and %d sectors", e.offset, e.sectors)
 }
 
 // adopt makes sure that every boot image is kept: as a file, as a partition, or else as a range that belongs to
@@ -103,7 +103,7 @@ func (c *catalog) adopt(in *image, all *blobs, removed map[int64]string) error {
 			continue
 		}
 		if path, gone := removed[e.offset]; gone {
-			return fmt.Errorf("require the boot image %s, found it removed", path)
+			return fmt.Errorf("the boot image %s must not be removed", path)
 		}
 		length, err := e.length(in)
 		if err != nil {

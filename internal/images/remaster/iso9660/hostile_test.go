@@ -19,7 +19,7 @@ var hostile = map[string]struct {
 	"nothing":             {func(*testing.T, []byte) []byte { return nil }, "require data within the 0 bytes"},
 	"cut off":             {func(_ *testing.T, iso []byte) []byte { return iso[:40<<10] }, "is it truncated?"},
 	"another block size":  {set(32768+129, 2), "require logical blocks of 2048 bytes, found 512"},
-	"no first descriptor": {set(32768, 3), "require a primary volume descriptor"},
+	"no first descriptor": {set(32768, 3), "the primary volume descriptor is missing"},
 	"no last descriptor": {func(_ *testing.T, iso []byte) []byte {
 		return append(iso[:34816], bytes.Repeat(iso[32768:34816], 100)...)
 	}, "require at most 64 volume descriptors"},
@@ -28,12 +28,12 @@ var hostile = map[string]struct {
 	"a folder in itself": {func(t *testing.T, iso []byte) []byte {
 		copy(record(t, iso, "FOLDER")[2:10], iso[32768+158:])
 		return iso
-	}, "require a place of its own"},
+	}, "another folder has the same place"},
 	"a file in the void": {
 		func(t *testing.T, iso []byte) []byte { both(record(t, iso, "OTHER.IMG;1")[10:], 1<<31); return iso },
 		`file "other.img": require data within`,
 	},
-	"no last extent": {inRecord("TWIN2.;1", 25, 0x80), `file "twin2": require a last extent, found none`},
+	"no last extent": {inRecord("TWIN2.;1", 25, 0x80), `file "twin2": the last extent is missing`},
 	"another file's": {inRecord("TWIN1.;1", 25, 0x80), `file "twin1": require another extent, found file`},
 	"odd extents": {func(t *testing.T, iso []byte) []byte {
 		return again(inRecord("TWIN1.;1", 25, 0x80)(t, iso), "TWIN2", "TWIN1")
@@ -47,7 +47,7 @@ var hostile = map[string]struct {
 	},
 	"two files of a name": {
 		func(_ *testing.T, iso []byte) []byte { return again(iso, "twin2", "twin1") },
-		`require one file of a name, found two: "twin1"`,
+		`two files have the name "twin1"`,
 	},
 	"endless continuation": {continued(0), "require at most 64 continuations"},
 	"continuation in void": {continued(1 << 30), "continuation of a record: require data within"},

@@ -43,7 +43,7 @@ func parseRecord(b []byte) (record, int, error) {
 		return record{}, 0, fmt.Errorf("require an identifier within a directory record of %d bytes, found %d bytes of it", length, b[32])
 	}
 	if b[26] != 0 || b[27] != 0 {
-		return record{}, 0, fmt.Errorf("require files in one piece, found an interleaved one: %q", b[recordHeader:end])
+		return record{}, 0, fmt.Errorf("file %q is interleaved, which is not supported", b[recordHeader:end])
 	}
 	rec := record{
 		location: int64(binary.LittleEndian.Uint32(b[2:])) + int64(b[1]),

@@ -41,7 +41,7 @@ func (in *image) fields(use []byte) ([]field, error) {
 			return nil, fmt.Errorf("continuation of a record: %w", err)
 		}
 	}
-	return nil, fmt.Errorf("require at most %d continuations of a record, found more", maxContinuations)
+	return nil, fmt.Errorf("more than %d continuations of a record", maxContinuations)
 }
 
 // appendFields adds the fields of one area, and returns its CE, which holds the place of the next area. Bytes

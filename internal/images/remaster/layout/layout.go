@@ -120,7 +120,7 @@ func (l *Layout) Over(patches ...Patch) (*Layout, error) {
 			)
 		case p.Offset < at:
 			return nil, fmt.Errorf(
-				"lay %d bytes over a file: require a place of its own, found another change at offset %d",
+				"lay %d bytes over a file: another change overlaps it at offset %d",
 				len(p.Data),
 				p.Offset,
 			)

@@ -44,11 +44,11 @@ func find(r io.ReaderAt, size int64) (member, error) {
 			}
 		}
 		if m.name == trailer {
-			return member{}, fmt.Errorf("require %s in the archive, found none", strings.Join(images, " or "))
+			return member{}, fmt.Errorf("the archive does not contain %s", strings.Join(images, " or "))
 		}
 		at = align(m.offset + m.size)
 	}
-	return member{}, fmt.Errorf("require at most %d files in the archive, found more", maxMembers)
+	return member{}, fmt.Errorf("more than %d files in the archive", maxMembers)
 }
 
 func align(offset int64) int64 { return (offset + 3) &^ 3 }

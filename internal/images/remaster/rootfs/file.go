@@ -36,7 +36,7 @@ func File(r io.ReaderAt, size int64, q Request) (content []byte, err error) {
 	// The libraries index into what they read: an image that was damaged in transit must not crash the service.
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("read the root file system: require a whole image, found a damaged one: %v", p)
+			err = fmt.Errorf("read the root file system: the image is damaged: %v", p)
 		}
 	}()
 	m, err := find(r, size)

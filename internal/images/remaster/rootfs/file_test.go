@@ -180,7 +180,7 @@ func TestWhatIsNoRootFileSystemIsRefused(t *testing.T) {
 
 	without := archive(t, "etc/coreos-live-rootfs")
 	_, err = file(without.end(t), 1<<20)
-	require.ErrorContains(t, err, "require root.squashfs or root.erofs in the archive, found none")
+	require.ErrorContains(t, err, "the archive does not contain root.squashfs or root.erofs")
 
 	noise := archive(t)
 	noise.add(t, "root.squashfs", bytes.Repeat([]byte("noise"), 1000))
