@@ -104,7 +104,7 @@ func Losses(h *model.Host) []string {
 
 func lossOfInstallationDisk(h *model.Host) string {
 	if h.Inventory.Boot.DeviceType == wire.Persistent {
-		return "nothing: the system is installed beside the one that runs"
+		return "nothing: the system is installed beside the running one"
 	}
 	labels, indexes := model.SavedPartitions(h.InstallerArgs)
 	var kept []string

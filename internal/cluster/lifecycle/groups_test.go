@@ -51,7 +51,8 @@ func suffixed(names string) []string {
 	return out
 }
 
-// outcome is what a known host becomes with one rule that does not pass, and a host without a cluster, where the rule is evaluated for it.
+// outcome holds the new status of a known host with one rule that does not pass, and of a host without a cluster, where the rule is
+// evaluated for it.
 type outcome struct{ bound, pool model.HostStatus }
 
 // outcomes are the outcomes of rules that conditions of their own read, besides groups.

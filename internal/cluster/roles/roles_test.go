@@ -24,7 +24,7 @@ func suggest(c *model.Cluster, hosts ...*model.Host) map[int]model.Role {
 	return out
 }
 
-// free is a known host without a role; hardware: CPUs, GiB of memory, GB of its disk, or nothing while it sent no inventory.
+// free makes a known host without a role; hardware: CPUs, GiB of memory, GB of its disk, or nothing while it sent no inventory.
 func free(i int, hardware ...int) *model.Host {
 	h := &model.Host{ID: uuid.UUID{15: byte(i)}, Kind: model.KindHost, Role: model.RoleAutoAssign, Status: model.HostKnown}
 	if len(hardware) == 0 {

@@ -77,7 +77,7 @@ func networkAsCalculated(c *clusterCase) verdict {
 			)
 		}
 	}
-	return success("The machine network is the one that holds the virtual addresses")
+	return success("The machine network holds the virtual addresses")
 }
 
 // clusterPrefixes returns the pod networks without their host prefixes.

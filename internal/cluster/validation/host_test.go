@@ -335,7 +335,7 @@ var diskCases = []hostCase{
 	},
 	{
 		"says that the system which runs is kept", "no-skip-installation-disk",
-		func(w *fixture) { w.inv.Boot.DeviceType = wire.Persistent }, ok, "/dev/sda (nothing: the system is installed beside the one that runs)",
+		func(w *fixture) { w.inv.Boot.DeviceType = wire.Persistent }, ok, "/dev/sda (nothing: the system is installed beside the running one)",
 	},
 	{
 		"fails when the installation disk is to be kept",

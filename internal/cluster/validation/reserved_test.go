@@ -34,7 +34,7 @@ func proxied(http, https string) func(*clusterWorld) {
 	return func(w *clusterWorld) { w.c.Proxy = model.Proxy{HTTP: http, HTTPS: https} }
 }
 
-// joinSubnet is networking of an override that moves the join subnet of OVNKubernetes.
+// joinSubnet returns networking of an override that moves the join subnet of OVNKubernetes.
 func joinSubnet(cidr string) string {
 	return `{"ovnKubernetesConfig":{"ipv4":{"internalJoinSubnet":"` + cidr + `"}}}`
 }

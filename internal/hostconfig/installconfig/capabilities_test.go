@@ -35,14 +35,14 @@ func TestCapabilitiesThatTheInstallerRefuses(t *testing.T) {
 		"vSphere without credentials": {"4.20.1", "vsphere", none("Ingress", "CloudControllerManager"), "CloudCredential is missing"},
 		"vSphere without its manager": {"4.20.1", "vsphere", none("Ingress", "CloudCredential"), "CloudControllerManager is missing"},
 		"vSphere before both":         {"4.15.9", "vsphere", none("Console"), ""},
-		"a name that is none": {
+		"an unknown name": {
 			"4.19.3", "baremetal", `{"additionalEnabledCapabilities":["Nothing"]}`,
 			`"Nothing" is none of the capabilities`,
 		},
 		"a name of a later version":   {"4.30.1", "baremetal", `{"additionalEnabledCapabilities":["Nothing"]}`, ""},
 		"everything":                  {"4.20.1", "baremetal", `{"baselineCapabilitySet":"vCurrent"}`, ""},
 		"everything of a version":     {"4.20.1", "baremetal", `{"baselineCapabilitySet":"v4.14"}`, ""},
-		"a set that is none":          {"4.20.1", "baremetal", `{"baselineCapabilitySet":"All"}`, `found "All"`},
+		"an unknown set":              {"4.20.1", "baremetal", `{"baselineCapabilitySet":"All"}`, `found "All"`},
 		"parts beside the usual ones": {"4.20.1", "baremetal", `{"additionalEnabledCapabilities":["Console"]}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

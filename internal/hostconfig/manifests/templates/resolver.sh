@@ -1,5 +1,5 @@
 #!/bin/bash
-# Puts the name server of this node before those of the network whenever that changes.
+# Puts the name server of this node before the name servers of the network whenever they change.
 set -euo pipefail
 case "${2:-}" in
   up | reapply | dhcp4-change | dhcp6-change | connectivity-change) ;;
