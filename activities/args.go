@@ -48,7 +48,7 @@ type StepArgs struct {
 
 func (a *StepArgs) bootArtifacts(e *model.InfraEnv) (duesteps.BootArtifacts, error) {
 	if a.BootArtifacts == nil {
-		return duesteps.BootArtifacts{}, model.Invalidf("require an image service to take hosts back, found none")
+		return duesteps.BootArtifacts{}, model.Invalidf("an image service is required to take hosts back")
 	}
 	return a.BootArtifacts(e)
 }

@@ -130,7 +130,7 @@ func (a *Control) carryOut(ctx context.Context, cluster *model.Cluster, c Contro
 		return model.Invalidf("command: require one of %s, or with the name of a host as input one of %s, found %q",
 			strings.Join(controlClusterCommands, ", "), strings.Join(controlHostCommands, ", "), c.Name)
 	case forHost && c.Input == (CommandInput{}):
-		return model.Invalidf("command %s: require the name of a host as input, found none", c.Name)
+		return model.Invalidf("command %s: the name of a host is required as input", c.Name)
 	case !forHost && c.Input.Host != "":
 		return model.Invalidf("command %s is for the whole cluster: require no input, found %q", c.Name, c.Input.Host)
 	}
@@ -201,7 +201,7 @@ func (a *Control) host(ctx context.Context, c *model.Cluster, nameOrID string) (
 		return found[0], nil
 	case 0:
 	default:
-		return nil, model.Invalidf("host %s of cluster %s: require the id of one host, found a name that %d have", nameOrID, c.Name, len(found))
+		return nil, model.Invalidf("host %s of cluster %s: %d hosts have this name; use the id of one", nameOrID, c.Name, len(found))
 	}
 	return nil, model.Invalidf("host of cluster %s: require one of %s, found %q", c.Name, strings.Join(names, ", "), nameOrID)
 }

@@ -81,7 +81,7 @@ func TestCommandsThroughTemporalAreCarriedOutOrRefusedVisibly(t *testing.T) {
 		"a name of two": {
 			activities.ControlCommand{Name: "retry", Input: activities.CommandInput{Host: "twin"}},
 			nil, "",
-			"require the id of one host, found a name that 2 have",
+			"2 hosts have this name; use the id of one",
 		},
 		"wrong input": {
 			activities.ControlCommand{Name: "retry", Input: activities.CommandInput{Wrong: "[1]"}},
@@ -94,7 +94,7 @@ func TestCommandsThroughTemporalAreCarriedOutOrRefusedVisibly(t *testing.T) {
 			`require one of cancel, reset, extend, pause, resume, or with the name of a host as input one of retry, retry-step, evict, found "rset"`,
 		},
 		"without its host": {
-			activities.ControlCommand{Name: "retry"}, nil, "", "command retry: require the name of a host as input, found none",
+			activities.ControlCommand{Name: "retry"}, nil, "", "command retry: the name of a host is required as input",
 		},
 		"with a host it does not have": {
 			activities.ControlCommand{Name: "pause", Input: activities.CommandInput{Host: "the-one"}},

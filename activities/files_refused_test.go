@@ -20,7 +20,7 @@ func TestWhatARetryCannotMendEndsThePreparation(t *testing.T) {
 		want    string
 	}{
 		"FIPS where the service knows that it cannot": {
-			fips, func(f *activities.Files) { f.InstallConfig.NoFIPS = true }, "fips: require a service that runs on RHEL 9 in FIPS mode",
+			fips, func(f *activities.Files) { f.InstallConfig.NoFIPS = true }, "fips: a service that runs on RHEL 9 in FIPS mode is required",
 		},
 		"FIPS where only the installer knows": {
 			fips, func(*activities.Files) {}, "fips: Forbidden: target cluster is in FIPS mode",

@@ -194,7 +194,7 @@ func TestUsersNeedATokenAndSeeEverything(t *testing.T) {
 		require.Contains(
 			t,
 			l.closed.send(http.MethodGet, "/v2/clusters", nil).message(http.StatusUnauthorized),
-			"require a credential in Authorization or Watcher-Authorization, found none",
+			"a credential in Authorization or Watcher-Authorization is required",
 		)
 		require.Contains(
 			t,

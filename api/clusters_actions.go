@@ -111,7 +111,7 @@ func (s *server) V2ReportMonitoredOperatorStatus(w http.ResponseWriter, r *http.
 		return err
 	}
 	if params.Name == "" {
-		return model.Invalidf("name: require the name of an operator, found none")
+		return model.Invalidf("name: the name of an operator is required")
 	}
 	err := s.ClusterReports.ReportOperator(r.Context(), model.MonitoredOperator{
 		ClusterID: id, Name: params.Name, Version: params.Version,

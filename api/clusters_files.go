@@ -66,7 +66,7 @@ func (s *server) downloadClusterFile(
 }
 
 func errNoFile(c *model.Cluster, name string) error {
-	return model.Conflictf("cluster %s has no %s: require an installation that came to make it, found status %s", c.Name, name, c.Status)
+	return model.Conflictf("cluster %s has no %s: not available before the installation has generated it (status %s)", c.Name, name, c.Status)
 }
 
 // V2GetCredentials returns how to log in to the new cluster.

@@ -25,7 +25,7 @@ func TestFailurePolicyIsKeptWithItsCluster(t *testing.T) {
 	}
 	for sent, want := range map[string]string{
 		`{"on_failure":"stop"}`: `on_failure: require one of default, wait, fail, found "stop"`,
-		``:                      "require a JSON body, found none",
+		``:                      "a JSON body is required",
 		`{"on_failure":1}`:      "on_failure",
 	} {
 		require.Contains(t, s.send(http.MethodPut, path, sent).reason(http.StatusBadRequest), want)

@@ -37,7 +37,7 @@ func TestBadRequestBodiesAreRefusedWithRequiredAndFound(t *testing.T) {
 		},
 		"a field in another case": {"PATCH", clusterPath(c.ID), `{"Name":"x"}`, 400, []string{"Name"}},
 		"a missing field": {
-			"POST", "/v2/clusters", `{"name":"x","openshift_version":"4.22"}`, 400, []string{"pull_secret", "none"},
+			"POST", "/v2/clusters", `{"name":"x","openshift_version":"4.22"}`, 400, []string{"pull_secret is required"},
 		},
 		"a name that is too long": {
 			"POST", "/v2/clusters", `{"name":"` + strings.Repeat("x", 55) + `",` + least + `}`, 400,
@@ -68,7 +68,7 @@ func TestBadRequestBodiesAreRefusedWithRequiredAndFound(t *testing.T) {
 		"broken JSON":          {"PATCH", clusterPath(c.ID), `{"name":`, 400, []string{"valid JSON"}},
 		"two values":           {"PATCH", clusterPath(c.ID), `{} {}`, 400, []string{"valid JSON"}},
 		"a list for an object": {"PATCH", clusterPath(c.ID), `[]`, 400, []string{"object", "a list"}},
-		"no body":              {"PATCH", clusterPath(c.ID), ``, 400, []string{"JSON body", "none"}},
+		"no body":              {"PATCH", clusterPath(c.ID), ``, 400, []string{"a JSON body is required"}},
 	} {
 		got := s.send(call.method, call.path, call.body).reason(call.status)
 		for _, want := range call.want {

@@ -92,7 +92,7 @@ func (s *server) V2TriggerEvent(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if params.ClusterID == uuid.Nil && params.InfraEnvID == uuid.Nil {
-		return model.Invalidf("cluster_id: require a cluster or an infra-env, found none")
+		return model.Invalidf("cluster_id or infra_env_id is required")
 	}
 	if err := s.gate.MayTouch(r.Context(), admission.CallerOf(r), admission.Object{
 		ClusterID: params.ClusterID, InfraEnvID: params.InfraEnvID, HostID: params.HostID,

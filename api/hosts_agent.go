@@ -201,7 +201,7 @@ func (s *server) V2UpdateHostInstallProgress(
 		return err
 	}
 	if deref(params.CurrentStage) == "" {
-		return model.Invalidf("current_stage: require a stage, found none")
+		return model.Invalidf("current_stage is required")
 	}
 	stage, info := stageFromWire(params)
 	if err := s.HostReports.Stage(r.Context(), infraEnvID, hostID, stage, info); err != nil {

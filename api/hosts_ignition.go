@@ -59,7 +59,7 @@ func checkWriterArgs(args []string) error {
 		}
 		if !inline {
 			if i++; i == len(args) || strings.HasPrefix(args[i], "-") && !partitionsUpTo(name, args[i]) {
-				return model.Invalidf("args: require a value after %s, found none", name)
+				return model.Invalidf("args: a value is required after %s", name)
 			}
 			value = args[i]
 		}

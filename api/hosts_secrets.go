@@ -45,11 +45,11 @@ func applyFencing(h *model.Host, p *wire.FencingCredentialsParams) error {
 		)
 	}
 	if u.User != nil {
-		return model.Invalidf("fencing_credentials.address: require an address without a user, found one with")
+		return model.Invalidf("fencing_credentials.address: must not contain user info")
 	}
 	for _, part := range []struct{ name, value string }{{"username", p.Username}, {"password", p.Password}} {
 		if part.value == "" {
-			return model.Invalidf("fencing_credentials.%s: require both a username and a password, found no %s", part.name, part.name)
+			return model.Invalidf("fencing_credentials.%s is required: set both username and password", part.name)
 		}
 	}
 	verification := string(wire.FencingCredentialsParamsCertificateVerificationEnabled)
@@ -66,7 +66,7 @@ func applyFencing(h *model.Host, p *wire.FencingCredentialsParams) error {
 // redactedURL keeps a password out of an error.
 func redactedURL(u *url.URL, text string) string {
 	if u == nil {
-		return "something else"
+		return "an unreadable address"
 	}
 	if u.User != nil {
 		return u.Redacted()
@@ -79,7 +79,7 @@ func redactedURL(u *url.URL, text string) string {
 func applyIgnitionEndpoint(h *model.Host, p wire.HostUpdateParams) error {
 	if p.IgnitionEndpointToken != nil {
 		if !httpguts.ValidHeaderFieldValue(*p.IgnitionEndpointToken) {
-			return model.Invalidf("ignition_endpoint_token: require text that fits into a header, found something else")
+			return model.Invalidf("ignition_endpoint_token: contains characters not allowed in a header")
 		}
 		h.IgnitionEndpointToken = model.Secret(*p.IgnitionEndpointToken)
 	}
@@ -93,7 +93,7 @@ func applyIgnitionEndpoint(h *model.Host, p wire.HostUpdateParams) error {
 		case !httpguts.ValidHeaderFieldName(header.Key):
 			return model.Invalidf("ignition_endpoint_http_headers[%d].key: require the name of a header, found %q", i, header.Key)
 		case !httpguts.ValidHeaderFieldValue(header.Value):
-			return model.Invalidf("ignition_endpoint_http_headers[%d].value: require the value of a header, found something else", i)
+			return model.Invalidf("ignition_endpoint_http_headers[%d].value: contains characters not allowed in a header", i)
 		case headers[name] != "":
 			return model.Invalidf("ignition_endpoint_http_headers[%d].key: require each header once, found %s again", i, name)
 		}

@@ -83,7 +83,7 @@ func TestSettingsOfAHostThatCannotWorkAreRefused(t *testing.T) {
 		},
 		"fencing with two users": {
 			"", `{"fencing_credentials":{"address":"https://root:hunter2@192.0.2.1","username":"b","password":"hunter2"}}`, 400,
-			"without a user",
+			"must not contain user info",
 		},
 		"fencing without a user": {
 			"", `{"fencing_credentials":{"address":"https://192.0.2.1","username":"","password":"hunter2"}}`, 400,

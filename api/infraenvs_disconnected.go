@@ -42,7 +42,7 @@ func (s *server) answerDisconnected(w http.ResponseWriter, r *http.Request, e *m
 func (s *server) clusterOfDisconnected(ctx context.Context, e *model.InfraEnv) (*model.Cluster, error) {
 	if e.ClusterID == nil {
 		return nil, model.Conflictf(
-			"config of a disconnected image of infra-env %s cannot be made: require a cluster, whose release it is made with, found none",
+			"config of a disconnected image of infra-env %s cannot be made: a cluster is required, because its release makes the config",
 			e.Name,
 		)
 	}

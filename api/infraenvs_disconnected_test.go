@@ -80,9 +80,9 @@ func TestDisconnectedImageOfNoReleaseIsRefused(t *testing.T) {
 	require.Contains(
 		t,
 		s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"disconnected-iso"}`).reason(http.StatusBadRequest),
-		"require an InfraEnv of a cluster",
+		"disconnected-iso requires an InfraEnv of a cluster",
 	)
-	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "require a cluster")
+	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "a cluster is required")
 	require.Empty(t, installer.runs)
 
 	e = s.infraEnv(s.cluster(nil).ID)

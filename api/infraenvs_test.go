@@ -105,7 +105,7 @@ func TestSettingsOfAnInfraEnvThatCannotWorkAreRefused(t *testing.T) {
 		"no operation":                  {`{"kernel_arguments":[{"value":"a"}]}`, 400, "kernel_arguments[0].operation"},
 		"an operation there is not":     {`{"kernel_arguments":[{"operation":"add","value":"a"}]}`, 400, "append"},
 		"a replacement of nothing":      {`{"kernel_arguments":[{"operation":"replace","value":"a=b"}]}`, 400, "require KEY=OLD=NEW"},
-		"two lists of time sources":     {`{"ntp_sources":"a.example","additional_ntp_sources":"b.example"}`, 400, "found both"},
+		"two lists of time sources":     {`{"ntp_sources":"a.example","additional_ntp_sources":"b.example"}`, 400, "only one of them"},
 		"a delay into the past":         {`{"network_discovery_delay_seconds":-1}`, 400, "network_discovery_delay_seconds"},
 		"another cluster":               {`{"cluster_id":"` + uuid.NewString() + `"}`, 400, "cluster_id"},
 		"another kind of image":         {`{"image_type":"floppy"}`, 400, "full-iso"},

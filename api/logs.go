@@ -89,7 +89,7 @@ func checkLogs(caller admission.Caller, params wire.V2UploadLogsParams) error {
 // hostOfCluster finds a host by its id; foreign agents may leave its InfraEnv out.
 func (s *server) hostOfCluster(ctx context.Context, c *model.Cluster, infraEnvID, hostID uuid.UUID) (*model.Host, error) {
 	if hostID == uuid.Nil {
-		return nil, model.Invalidf("host_id: require the host the logs are of, found none")
+		return nil, model.Invalidf("host_id is required for the logs of a host")
 	}
 	var found *model.Host
 	err := s.Store.Hosts(ctx, store.HostFilter{ClusterID: c.ID, InfraEnvID: infraEnvID}, func(h *model.Host) error {
@@ -113,7 +113,7 @@ func (s *server) storeLogs(r *http.Request, clusterID uuid.UUID, source string) 
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
-			return model.Invalidf("upfile: require a file, found none")
+			return model.Invalidf("upfile: a file is required")
 		}
 		if err != nil {
 			return formError(err)
@@ -155,9 +155,9 @@ func formError(err error) error {
 	case errors.As(err, &size):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return httpapi.Errorf(httpapi.ErrMalformed, "require a whole form, found one that breaks off")
+		return httpapi.Errorf(httpapi.ErrMalformed, "the form is incomplete")
 	}
-	return httpapi.Errorf(httpapi.ErrMalformed, "require a form of type multipart/form-data, found a fault: %s", err)
+	return httpapi.Errorf(httpapi.ErrMalformed, "the multipart/form-data form is not valid: %s", err)
 }
 
 // V2UpdateClusterLogsProgress records the state of the collection of the controller's logs.

@@ -40,7 +40,7 @@ func (s *server) V2DownloadClusterLogs(
 		}
 		return s.downloadBlob(w, r, logsKey(id, h.ID.String()), logsName(c, h), errNoLogs(c))
 	case params.LogsType == wire.V2DownloadClusterLogsParamsLogsTypeHost:
-		return model.Invalidf("host_id: require the host the logs are of, found none")
+		return model.Invalidf("host_id is required for the logs of a host")
 	}
 	return s.downloadAllLogs(w, r, c)
 }

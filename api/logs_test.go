@@ -90,7 +90,7 @@ func TestUploadsThatAreNoLogsAreRefused(t *testing.T) {
 	require.Contains(t, s.send(http.MethodPost, host, body, "Content-Type", kind).reason(http.StatusBadRequest), "upfile")
 	body, kind = form(t, "upfile", strings.Repeat("x", 1000))
 	broken := io.LimitReader(body, 500)
-	require.Contains(t, s.send(http.MethodPost, host, broken, "Content-Type", kind).reason(http.StatusBadRequest), "breaks off")
+	require.Contains(t, s.send(http.MethodPost, host, broken, "Content-Type", kind).reason(http.StatusBadRequest), "the form is incomplete")
 	require.Len(t, tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path, nil).body), 2, "no logs")
 }
 

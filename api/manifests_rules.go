@@ -41,7 +41,7 @@ func (s *server) usersManifest(ctx context.Context, id uuid.UUID, folder, name s
 	m, err := s.findManifest(ctx, id, folder, name)
 	if err == nil && m.Source != store.SourceUser {
 		err = model.Invalidf(
-			"manifest %s cannot be changed: require one of a user, found one of the service; add one of that name to replace it",
+			"manifest %s belongs to the service and cannot be changed; add a manifest with this name to replace it",
 			name,
 		)
 	}

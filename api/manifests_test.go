@@ -146,7 +146,7 @@ func TestManifestIsNotMovedOverAnother(t *testing.T) {
 	require.Contains(
 		t,
 		s.send(http.MethodPatch, path, move).reason(http.StatusBadRequest),
-		"require JSON in a.json",
+		"a.json is not valid JSON",
 		"the old content under a new name",
 	)
 	move["updated_file_name"] = "a b.yaml"

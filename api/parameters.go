@@ -16,7 +16,7 @@ func badParameter(r *http.Request, err error) error {
 	var missing *RequiredParamError
 	switch {
 	case errors.As(err, &missing):
-		return model.Invalidf("%s: require a value, found none", missing.ParamName)
+		return model.Invalidf("%s is required", missing.ParamName)
 	case errors.As(err, &format):
 		found := chi.URLParam(r, format.ParamName)
 		if found == "" {
@@ -31,5 +31,5 @@ func parameterKind(name string) string {
 	if strings.HasSuffix(name, "_id") {
 		return "a UUID"
 	}
-	return "another kind of value"
+	return "a value of the right type"
 }

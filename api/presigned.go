@@ -206,7 +206,7 @@ func (s *server) haveLogs(ctx context.Context, id uuid.UUID, p wire.V2GetPresign
 	case p.HostID != uuid.Nil:
 		return s.haveBlob(ctx, logsKey(id, p.HostID.String()), errNoLogs(c))
 	case p.LogsType == wire.V2GetPresignedForClusterFilesParamsLogsTypeHost:
-		return model.Invalidf("host_id: require the host the logs are of, found none")
+		return model.Invalidf("host_id is required for the logs of a host")
 	}
 	files, err := s.logFiles(ctx, c)
 	if err == nil && len(files) == 0 {

@@ -62,7 +62,7 @@ func (s *server) describeSignIn(w http.ResponseWriter, _ *http.Request) error {
 func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
 	caller := admission.CallerOf(r)
 	if s.SignIn == nil || caller.Issuer == "" {
-		return model.Conflictf("require a token of an issuer (AUTH_TYPE=oidc), found one of this service")
+		return model.Conflictf("a token of an issuer is required (AUTH_TYPE=oidc), not a token of this service")
 	}
 	t, token, err := s.SignIn.Begin(r.Context(), caller)
 	if err != nil {

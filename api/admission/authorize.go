@@ -96,7 +96,7 @@ func (g *Gate) identify(r *http.Request, o *operation) (Caller, error) {
 	for i, scheme := range o.schemes {
 		names[i] = scheme.Place().Name
 	}
-	return Caller{}, httpapi.Errorf(httpapi.ErrUnauthenticated, "require a credential in %s, found none", strings.Join(names, " or "))
+	return Caller{}, httpapi.Errorf(httpapi.ErrUnauthenticated, "a credential in %s is required", strings.Join(names, " or "))
 }
 
 // refusal returns the error of an invalid credential, with its place.

@@ -42,14 +42,14 @@ func Read(r *http.Request, into any) error {
 		return fmt.Errorf("read the body: %w", err)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return httpapi.Errorf(httpapi.ErrMalformed, "require a JSON body, found none")
+		return httpapi.Errorf(httpapi.ErrMalformed, "a JSON body is required")
 	}
 	if err := wire.Bounded(text, maxValues); err != nil {
 		return httpapi.Errorf(httpapi.ErrMalformed, "body: %s", err)
 	}
 	var tree any
 	if err := json.Unmarshal(text, &tree); err != nil {
-		return httpapi.Errorf(httpapi.ErrMalformed, "require a body of valid JSON, found a fault: %s", err)
+		return httpapi.Errorf(httpapi.ErrMalformed, "the body is not valid JSON: %s", err)
 	}
 	if err := refuseLong("", tree); err != nil {
 		return err
@@ -63,7 +63,7 @@ func Read(r *http.Request, into any) error {
 		}
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return model.Invalidf("require a body as the API document has it, found a fault: %s", err)
+		return model.Invalidf("the body does not match the API document: %s", err)
 	}
 	return nil
 }
@@ -113,9 +113,12 @@ func explain(field string, err error) error {
 	if fault.SchemaField == "properties" {
 		return httpapi.Errorf(
 			httpapi.ErrMalformed,
-			"%s: require a field of the API document, found an unknown one",
+			"%s is not a field of the API document",
 			unknownField(fault, field),
 		)
+	}
+	if fault.SchemaField == "required" {
+		return model.Invalidf("%s is required", field)
 	}
 	if field != "" {
 		field += ": "
@@ -142,8 +145,6 @@ func required(fault *openapi3.SchemaError) string {
 			options[i] = fmt.Sprint(v)
 		}
 		return "one of " + strings.Join(options, ", ")
-	case "required":
-		return "a value"
 	case "type":
 		return "the type " + strings.Join(s.Type.Slice(), " or ")
 	case "pattern":
@@ -178,10 +179,7 @@ func found(fault *openapi3.SchemaError) string {
 	case []any:
 		return "a list"
 	case map[string]any:
-		if fault.SchemaField == "required" {
-			return "none"
-		}
 		return "an object"
 	}
-	return "nothing"
+	return "null"
 }

@@ -47,7 +47,7 @@ func (p *places) arrive(owner string) (leave func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.arriving[owner] >= arrivals {
-		return nil, httpapi.Errorf(httpapi.ErrTooMany, "require at most %d large requests at once, found more", arrivals)
+		return nil, httpapi.Errorf(httpapi.ErrTooMany, "more than %d large requests at once", arrivals)
 	}
 	p.arriving[owner]++
 	return func() {

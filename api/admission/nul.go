@@ -14,7 +14,7 @@ func refuseNUL(field string, tree any) error {
 	switch node := tree.(type) {
 	case string:
 		if strings.ContainsRune(node, 0) {
-			return model.Invalidf("%s: require text without NUL characters, found one", cmp.Or(field, "body"))
+			return model.Invalidf("%s: must not contain NUL characters", cmp.Or(field, "body"))
 		}
 	case map[string]any:
 		for key, value := range node {

@@ -86,7 +86,7 @@ func (r *rates) use(caller Caller) error {
 	if !limited || r.of(string(caller.Role), caller.Key(), a).AllowN(r.now(), 1) {
 		return nil
 	}
-	return httpapi.Errorf(httpapi.ErrTooMany, "require at most %d requests a second with one credential, found more", int(a.every))
+	return httpapi.Errorf(httpapi.ErrTooMany, "more than %d requests a second with one credential", int(a.every))
 }
 
 // refused counts a wrong credential of an address, and returns the answer. Valid credentials from the same address are not held up:
@@ -95,8 +95,7 @@ func (r *rates) refused(request *http.Request, refusal error) error {
 	if r.of("refused", addressOf(request), refusals).AllowN(r.now(), 1) {
 		return refusal
 	}
-	return httpapi.Errorf(httpapi.ErrTooMany, "require fewer wrong credentials of one address, found more than %d a second",
-		int(refusals.every))
+	return httpapi.Errorf(httpapi.ErrTooMany, "more than %d wrong credentials a second from one address", int(refusals.every))
 }
 
 // addressOf returns where a request comes from, without the port.

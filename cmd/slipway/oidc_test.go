@@ -167,7 +167,7 @@ func TestUsersOfAnIssuerUseTheAPIAndTheCommandLine(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	status, body = s.ask(b, http.MethodPost, s.api+"/api/slipway/v1/sign-in", "Authorization", "Bearer "+made.Token)
 	require.Equal(t, http.StatusConflict, status)
-	require.Contains(t, body, "require a token of an issuer")
+	require.Contains(t, body, "a token of an issuer is required")
 
 	// Without a browser on this machine: with a code that is entered at the issuer.
 	home := t.TempDir()

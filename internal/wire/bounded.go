@@ -20,7 +20,7 @@ func Bounded(text []byte, maxValues int) error {
 		case inText:
 		case c == '{' || c == '[':
 			if depth++; depth > MaxDepth {
-				return fmt.Errorf("require JSON of at most %d levels, found more", MaxDepth)
+				return fmt.Errorf("more than %d levels of JSON", MaxDepth)
 			}
 			values++
 		case c == '}' || c == ']':

@@ -15,7 +15,7 @@ func TestBoundedCountsValuesAndLevelsOutsideOfTexts(t *testing.T) {
 		`{"a":[1,2,3]}`: "",
 		`"` + strings.Repeat(`[,{`, 1000) + `\"[[["`:              "",
 		strings.Repeat("[", 64) + strings.Repeat("]", 64):         "",
-		strings.Repeat("[", 65) + strings.Repeat("]", 65):         "require JSON of at most 64 levels",
+		strings.Repeat("[", 65) + strings.Repeat("]", 65):         "more than 64 levels of JSON",
 		"[" + strings.Repeat("0,", 200) + "0]":                    "require JSON of at most 100 values, found 202",
 		`{"a":{"b":` + strings.Repeat(`{"c":1},`, 60) + `"d":1}}`: "at most 100 values",
 	} {

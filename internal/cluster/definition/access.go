@@ -32,9 +32,9 @@ func CheckPullSecret(text string, places ...string) error {
 		}
 	}
 	if len(places) == 1 {
-		return model.Invalidf("pull_secret: require an entry for registry %q, found none", registryOf(places[0]))
+		return model.Invalidf("pull_secret: no entry for registry %q", registryOf(places[0]))
 	}
-	return model.Invalidf("pull_secret: require an entry for registry %q or a mirror of it, found none", registryOf(places[len(places)-1]))
+	return model.Invalidf("pull_secret: no entry for registry %q or a mirror of it", registryOf(places[len(places)-1]))
 }
 
 // privatePlaces returns the names of an image at its mirrors and, as the last one, its own. It returns an empty list if one of them is
@@ -108,7 +108,7 @@ func parseProxy(p model.Proxy) (model.Proxy, error) {
 		u, err := url.Parse(a.address)
 		if err != nil || u.Host == "" || !slices.Contains(a.schemes, u.Scheme) || strings.ContainsFunc(a.address, unicode.IsSpace) {
 			return p, model.Invalidf(
-				"%s: require an address that begins with %s://, found something else",
+				"%s: must be an address that begins with %s://",
 				a.field,
 				strings.Join(a.schemes, ":// or "),
 			)
@@ -150,12 +150,12 @@ func checkCertificates(field, text string) error {
 			break
 		}
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil || block.Type != "CERTIFICATE" {
-			return model.Invalidf("%s: require certificates in PEM, found something else in block %d", field, found+1)
+			return model.Invalidf("%s: must be certificates in PEM, block %d is not", field, found+1)
 		}
 		rest, found = bytes.TrimSpace(rest), found+1
 	}
 	if len(rest) > 0 || found == 0 && text != "" {
-		return model.Invalidf("%s: require certificates in PEM, found something else after certificate %d", field, found)
+		return model.Invalidf("%s: must be certificates in PEM, the text after certificate %d is not", field, found)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func checkAmong(c *model.Cluster, p wire.V2ClusterUpdateParams, hosts []*model.H
 			c.MachineNetworks[0])
 	}
 	if p.MachineNetworks != nil && bothFamilies(c.MachineNetworks) && !forBothFamilies(c) {
-		return model.Invalidf("machine_networks: require networks of one family, as cluster_networks and service_networks have, found both")
+		return model.Invalidf("machine_networks: must be of one family, as cluster_networks and service_networks are")
 	}
 	if err := roomForHosts(c, p); err != nil {
 		return err
@@ -31,7 +31,7 @@ func checkAmong(c *model.Cluster, p wire.V2ClusterUpdateParams, hosts []*model.H
 	}
 	if c.LoadBalancer == userManaged {
 		if len(c.APIVIPs)+len(c.IngressVIPs) > 0 && len(c.MachineNetworks) == 0 {
-			return model.Invalidf("api_vips, ingress_vips: require machine_networks with a load balancer of the user, found none")
+			return model.Invalidf("api_vips, ingress_vips: machine_networks is required with a user-managed load balancer")
 		}
 		return nil
 	}

@@ -39,7 +39,7 @@ func TestChangesOfNetworksFitTheHosts(t *testing.T) {
 		"the address of a host":   {nil, vips("192.0.2.11", "192.0.2.101"), "api_vips: require an address that no host has"},
 		"the last of the network": {nil, vips("192.0.2.100", "192.0.2.255"), "found 192.0.2.255 of 192.0.2.0/24"},
 		"the network itself":      {nil, vips("192.0.2.0", "192.0.2.9"), "found 192.0.2.0 of 192.0.2.0/24"},
-		"a balancer, no networks": {ownBalancer, vips("192.0.2.100", "192.0.2.101"), "require machine_networks"},
+		"a balancer, no networks": {ownBalancer, vips("192.0.2.100", "192.0.2.101"), "machine_networks is required"},
 		"a balancer and networks": {
 			ownBalancer, `{"machine_networks":[{"cidr":"192.0.2.0/24"}],"api_vips":[{"ip":"192.0.2.100"}],"ingress_vips":[{"ip":"192.0.2.101"}]}`, "",
 		},

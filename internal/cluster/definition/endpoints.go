@@ -28,12 +28,12 @@ func checkTangServers(text string) error {
 	var servers []tangServer
 	if err := json.Unmarshal([]byte(text), &servers); err != nil {
 		return model.Invalidf(
-			`%s: require a JSON list such as [{"url":"http://tang.example.com","thumbprint":"..."}], found something else`,
+			`%s: must be a JSON list such as [{"url":"http://tang.example.com","thumbprint":"..."}]`,
 			field,
 		)
 	}
 	if len(servers) == 0 {
-		return model.Invalidf("%s: require at least one server, found none", field)
+		return model.Invalidf("%s: at least one server is required", field)
 	}
 	for i, server := range servers {
 		if err := checkWebAddress(field, server.URL); err != nil {
@@ -59,10 +59,10 @@ func checkIgnitionEndpoint(e model.IgnitionEndpoint) error {
 	const field = "ignition_endpoint.ca_certificate"
 	text, err := base64.StdEncoding.DecodeString(e.CACertificate)
 	if err != nil {
-		return model.Invalidf("%s: require base64 of certificates in PEM, found something else", field)
+		return model.Invalidf("%s: must be base64 of certificates in PEM", field)
 	}
 	if strings.TrimSpace(string(text)) == "" {
-		return model.Invalidf("%s: require certificates in PEM, found none", field)
+		return model.Invalidf("%s: must be base64 of at least one certificate in PEM", field)
 	}
 	return checkCertificates(field, string(text))
 }

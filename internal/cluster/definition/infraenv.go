@@ -67,7 +67,7 @@ func checkImageType(e *model.InfraEnv) error {
 	switch {
 	case e.ImageType == string(wire.ImageTypeDisconnectedIso) && e.ClusterID == nil:
 		return model.Invalidf(
-			"image_type: require an InfraEnv of a cluster with %s: its release makes the config; found none",
+			"image_type: %s requires an InfraEnv of a cluster, because its release makes the config",
 			e.ImageType,
 		)
 	case e.CPUArchitecture != "s390x":
@@ -85,7 +85,7 @@ func checkImageType(e *model.InfraEnv) error {
 
 func applyInfraEnvTime(e *model.InfraEnv, p InfraEnvSettings) error {
 	if deref(p.AdditionalNTPSources) != "" && deref(p.NTPSources) != "" {
-		return model.Invalidf("additional_ntp_sources, ntp_sources: require one of them, found both")
+		return model.Invalidf("additional_ntp_sources, ntp_sources: only one of them is allowed")
 	}
 	for _, field := range []struct {
 		name string

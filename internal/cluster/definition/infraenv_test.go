@@ -23,7 +23,7 @@ func TestSettingsOfAnInfraEnvThatCannotWorkAreRefused(t *testing.T) {
 	}{
 		"a proxy that is no address": {definition.InfraEnvSettings{Proxy: &wire.Proxy{HTTPProxy: "proxy:3128"}}, "http_proxy"},
 		"two lists of time sources": {
-			definition.InfraEnvSettings{AdditionalNTPSources: ptr("192.0.2.1"), NTPSources: ptr("192.0.2.2")}, "require one of them",
+			definition.InfraEnvSettings{AdditionalNTPSources: ptr("192.0.2.1"), NTPSources: ptr("192.0.2.2")}, "only one of them is allowed",
 		},
 		"a key that is invalid":            {definition.InfraEnvSettings{SSHAuthorizedKey: ptr("ssh-rsa AAAA")}, "ssh_authorized_key"},
 		"a bundle without certificates":    {definition.InfraEnvSettings{TrustBundle: ptr("hello")}, "additional_trust_bundle"},

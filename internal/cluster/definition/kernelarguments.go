@@ -28,9 +28,9 @@ func applyKernelArguments(e *model.InfraEnv, p InfraEnvSettings) error {
 func checkKernelArgument(i int, a wire.KernelArgument) error {
 	switch {
 	case a.Operation == "":
-		return model.Invalidf("kernel_arguments[%d].operation: require append, replace or delete, found none", i)
+		return model.Invalidf("kernel_arguments[%d].operation is required: append, replace or delete", i)
 	case a.Value == "":
-		return model.Invalidf("kernel_arguments[%d].value: require an argument of the kernel, found none", i)
+		return model.Invalidf("kernel_arguments[%d].value is required", i)
 	case a.Operation == wire.Replace && strings.Count(a.Value, "=") < 2:
 		return model.Invalidf("kernel_arguments[%d].value: require KEY=OLD=NEW with replace, found %q", i, a.Value)
 	}

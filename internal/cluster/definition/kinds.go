@@ -20,9 +20,9 @@ func Imported(p wire.ImportClusterParams, releases *openshift.Catalogue) (*model
 	name := strings.TrimSpace(p.Name)
 	switch {
 	case name == "":
-		return nil, model.Invalidf("name: require a name, found none")
+		return nil, model.Invalidf("name is required")
 	case p.OpenshiftClusterID == uuid.Nil:
-		return nil, model.Invalidf("openshift_cluster_id: require the id of the cluster, found a zero one")
+		return nil, model.Invalidf("openshift_cluster_id: must not be zero")
 	}
 	if err := checkHostOrAddress("api_vip_dnsname", p.APIVipDnsname); err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func splitNTP(field, text string) ([]string, error) {
 			continue
 		}
 		if len(sources) == maxSources {
-			return nil, model.Invalidf("%s: require at most %d sources, found more", field, maxSources)
+			return nil, model.Invalidf("%s: more than %d sources", field, maxSources)
 		}
 		sources = append(sources, source)
 	}

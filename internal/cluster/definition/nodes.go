@@ -42,7 +42,7 @@ func applyEncryption(c *model.Cluster, sent *wire.DiskEncryption) error {
 		}
 	}
 	if e.Mode == encryptionTang && e.TangServers == "" {
-		return model.Invalidf("disk_encryption.tang_servers: require servers with mode tang, found none")
+		return model.Invalidf("disk_encryption.tang_servers is required with mode tang")
 	}
 	c.DiskEncryption = e
 	return nil

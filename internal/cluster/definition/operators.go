@@ -16,7 +16,7 @@ func applyOperators(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 		asked = asked[:0:0]
 		for _, o := range *p.OlmOperators {
 			if deref(o.Name) == "" {
-				return model.Invalidf("olm_operators: require the name of an operator, found none")
+				return model.Invalidf("olm_operators: the name of an operator is required")
 			}
 			if !slices.ContainsFunc(asked, func(have model.OLMOperator) bool { return have.Name == *o.Name }) {
 				asked = append(asked, model.OLMOperator{Name: *o.Name, Properties: deref(o.Properties)})

@@ -60,7 +60,7 @@ func choosePlatform(c *model.Cluster, p wire.Platform) error {
 	}
 	switch {
 	case chosen.Type == platformExternal && chosen.ExternalName == "":
-		return model.Invalidf("platform.external.platform_name: require a name on platform external, found none")
+		return model.Invalidf("platform.external.platform_name is required on platform external")
 	case chosen.Type != platformExternal && chosen.ExternalName != "":
 		return model.Invalidf("platform.external.platform_name: require none on platform %s, found %q", chosen.Type, chosen.ExternalName)
 	case chosen.Type != platformExternal && chosen.CloudControllerManager != "":

@@ -73,7 +73,7 @@ func applyProxy(c *model.Cluster, p wire.V2ClusterUpdateParams) (err error) {
 // applyTime sets the NTP sources: additional_ntp_source adds to the sources of the hosts, ntp_sources replaces them.
 func applyTime(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	if deref(p.AdditionalNtpSource) != "" && deref(p.NtpSources) != "" {
-		return model.Invalidf("additional_ntp_source, ntp_sources: require one of them, found both")
+		return model.Invalidf("additional_ntp_source, ntp_sources: only one of them is allowed")
 	}
 	for _, field := range []struct {
 		name string

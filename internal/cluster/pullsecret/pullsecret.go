@@ -43,10 +43,10 @@ func Check(text string) (Secret, error) {
 		Auths map[string]map[string]json.RawMessage `json:"auths"`
 	}
 	if err := json.Unmarshal([]byte(text), &keys); err != nil {
-		return nil, errors.New("require a JSON object with auths, found something else")
+		return nil, errors.New("must be a JSON object with auths")
 	}
 	if len(keys.Auths) == 0 {
-		return nil, errors.New("require at least one registry in auths, found none")
+		return nil, errors.New("auths must have at least one registry")
 	}
 	for _, registry := range slices.Sorted(maps.Keys(keys.Auths)) {
 		entry := keys.Auths[registry]
@@ -54,7 +54,7 @@ func Check(text string) (Secret, error) {
 			continue
 		}
 		if _, ok := entry["credsStore"]; !ok {
-			return nil, fmt.Errorf("require auth or credsStore in the entry of %q, found neither", registry)
+			return nil, fmt.Errorf("the entry of %q must have auth or credsStore", registry)
 		}
 	}
 	return secret, nil
@@ -64,13 +64,13 @@ func Check(text string) (Secret, error) {
 func Parse(text string) (Secret, error) {
 	auths, err := read(text)
 	if err != nil {
-		return nil, errors.New("require a JSON object with auths, found something else")
+		return nil, errors.New("must be a JSON object with auths")
 	}
 	secret, exact := Secret{}, map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(auths)) {
 		entry, err := auths[key].entry()
 		if err != nil {
-			return nil, fmt.Errorf("require %w in auth of %q, found something else", err, key)
+			return nil, fmt.Errorf("auth of %q must be %w", key, err)
 		}
 		// Of several spellings of a registry the exact one decides, then one with credentials.
 		name := canonical(key)

@@ -47,7 +47,7 @@ func toIgnition(text string) ([]byte, error) {
 	variant, _ := head.Variant.(string)
 	switch {
 	case head.Variant == nil:
-		return nil, model.Invalidf("require an Ignition config in JSON, or a Butane config with a variant; found neither")
+		return nil, model.Invalidf("must be an Ignition config in JSON, or a Butane config with a variant")
 	case !slices.Contains(variants, variant):
 		return nil, model.Invalidf(
 			"invalid Butane config: variant: require one of %s, found %v",
@@ -88,7 +88,7 @@ func ignored(e report.Entry) bool {
 // explainButane describes a fault and its place. A file that is local to Butane would be a file of the service.
 func explainButane(e report.Entry) string {
 	if e.Message == common.ErrNoFilesDir.Error() {
-		e.Message = "require the contents inline or at an address, found a local file, which is not here"
+		e.Message = "local files are not available here; give the contents inline or at an address"
 	}
 	text := strings.TrimPrefix(e.String(), e.Kind.String())
 	return strings.TrimPrefix(strings.TrimPrefix(text, " at "), ": ")
@@ -98,7 +98,7 @@ func explainWhole(err error) string {
 	var version common.ErrUnknownVersion
 	switch {
 	case errors.Is(err, common.ErrInvalidVersion):
-		return "version: require one like 1.1.0, found another"
+		return "version: must be like 1.1.0"
 	case errors.As(err, &version):
 		return "version: require one that variant " + version.Variant + " has, found " + version.Version.String()
 	}

@@ -59,12 +59,12 @@ func TestButaneThatIsNotTaken(t *testing.T) {
 		return "variant: fcos\nversion: 1.5.0\nstorage:\n  files:\n    - path: /etc/mine\n      contents: {" + contents + "}\n"
 	}
 	for name, c := range map[string]struct{ config, want string }{
-		"neither":               {"storage: {files: []}\n", "require an Ignition config in JSON, or a Butane config with a variant"},
+		"neither":               {"storage: {files: []}\n", "must be an Ignition config in JSON, or a Butane config with a variant"},
 		"no YAML":               {"variant: [\n", "require an Ignition config in JSON or a Butane config in YAML: yaml: line 1"},
 		"another system":        {"variant: flatcar\nversion: 1.0.0\n", "variant: require one of fcos, openshift, found flatcar"},
 		"a variant of numbers":  {"variant: 1\n", "found 1"},
 		"a variant of the past": {"variant: rhcos\nversion: 0.1.0\n", "found rhcos"},
-		"no version":            {"variant: fcos\n", "version: require one like 1.1.0"},
+		"no version":            {"variant: fcos\n", "version: must be like 1.1.0"},
 		"no such version":       {"variant: fcos\nversion: 1.99.0\n", "version: require one that variant fcos has, found 1.99.0"},
 		"an experiment":         {"variant: fcos\nversion: 1.8.0-experimental\n", "found 3.7.0-experimental"},
 		"newer than the images": {"variant: fcos\nversion: 1.7.0\n", "require ignition.version 3.0.0 to 3.5.0, found 3.6.0"},
@@ -74,23 +74,24 @@ func TestButaneThatIsNotTaken(t *testing.T) {
 		"a key there is not": {fcos + "strage: {}\n", "$.strage, line 8"},
 		"a local file": {
 			file("local: " + secret),
-			"$.storage.files.0.contents.local, line 6 col 25: require the contents inline or at an address, found a local file",
+			"$.storage.files.0.contents.local, line 6 col 25: local files are not available here; give the contents inline or at an address",
 		},
-		"a file further up": {file("local: ../../etc/passwd"), "found a local file"},
+		"a file further up": {file("local: ../../etc/passwd"), "local files are not available here"},
 		"a local tree":      {"variant: fcos\nversion: 1.5.0\nstorage: {trees: [{local: /etc}]}\n", "$.storage.trees.0, line 3"},
 		"local keys": {
 			"variant: fcos\nversion: 1.5.0\npasswd: {users: [{name: core, ssh_authorized_keys_local: [" + secret + "]}]}\n",
-			"found a local file",
+			"local files are not available here",
 		},
 		"a local unit": {
-			"variant: fcos\nversion: 1.5.0\nsystemd: {units: [{name: a.service, contents_local: " + secret + "}]}\n", "found a local file",
+			"variant: fcos\nversion: 1.5.0\nsystemd: {units: [{name: a.service, contents_local: " + secret + "}]}\n",
+			"local files are not available here",
 		},
 		"a kernel of OpenShift": {openshift + "openshift: {kernel_type: realtime}\n", "$.openshift.kernel_type"},
 		"endless aliases": {
 			"variant: fcos\nversion: 1.1.0\na: &a [x, x, x, x, x, x, x, x, x, x]\n" + aliases("bcdefgh"),
-			"require at most 1048576 bytes after aliases",
+			"more than 1048576 bytes after aliases",
 		},
-		"an alias of itself": {"variant: fcos\nversion: 1.1.0\nstorage: &a {files: [*a]}\n", "require at most"},
+		"an alias of itself": {"variant: fcos\nversion: 1.1.0\nstorage: &a {files: [*a]}\n", "more than 1048576 bytes after aliases"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

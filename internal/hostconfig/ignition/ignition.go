@@ -73,8 +73,7 @@ func checkAdds(config []byte) error {
 	}
 	if c.Ignition.Config.Replace.Source != "" {
 		return model.Invalidf(
-			"invalid Ignition config: ignition.config.replace: require merge, because nothing of the service's config would be left, " +
-				"found replace",
+			"invalid Ignition config: ignition.config.replace: use merge, because nothing of the service's config would be left",
 		)
 	}
 	return nil

@@ -22,18 +22,18 @@ func TestOverridesThatWouldNotBootAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ override, want string }{
 		"fails when another config takes the place of all": {
 			`{"ignition":{"version":"3.1.0","config":{"replace":{"source":"http://192.0.2.1/mine.ign"}}}}`,
-			"ignition.config.replace: require merge, because nothing of the service's config would be left",
+			"ignition.config.replace: use merge, because nothing of the service's config would be left",
 		},
 		"fails when a file is where a folder has to be": {
 			withFile(`{"path":"/etc/slipway"}`),
-			"storage: require a folder at /etc/slipway, which is above /etc/slipway/agent.env, found a file",
+			"storage: /etc/slipway must be a folder, not a file, because it is above /etc/slipway/agent.env",
 		},
 		"fails when a file is below a file of the service": {
-			withFile(`{"path":"/etc/motd/mine"}`), "storage: require a folder at /etc/motd, which is above /etc/motd/mine, found a file",
+			withFile(`{"path":"/etc/motd/mine"}`), "storage: /etc/motd must be a folder, not a file, because it is above /etc/motd/mine",
 		},
 		"fails when a folder is below a file of the service": {
 			`{"ignition":{"version":"3.1.0"},"storage":{"directories":[{"path":"/etc/motd/mine"}]}}`,
-			"storage: require a folder at /etc/motd, which is above /etc/motd/mine",
+			"storage: /etc/motd must be a folder, not a file, because it is above /etc/motd/mine",
 		},
 		"fails when contents are not packed as they say": {
 			withFile(`{"path":"/a","contents":{"source":"data:,hello","compression":"gzip"}}`), "storage.files: read contents of /a: ",

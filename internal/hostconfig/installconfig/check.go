@@ -59,7 +59,7 @@ func (c *InstallConfig) checkIdentity(cluster *model.Cluster) error {
 // waits for that many. Workers may come later.
 func (c *InstallConfig) checkPools(cluster *model.Cluster) error {
 	if c.ControlPlane == nil {
-		return misfit("controlPlane", "require the pool of the control plane, found none")
+		return misfit("controlPlane", "the pool of the control plane is required")
 	}
 	for _, p := range c.Compute {
 		if p.Replicas < 0 {
@@ -67,7 +67,7 @@ func (c *InstallConfig) checkPools(cluster *model.Cluster) error {
 		}
 	}
 	if len(c.Compute) == 0 {
-		return misfit("compute", "require the pool of the workers, found none")
+		return misfit("compute", "the pool of the workers is required")
 	}
 	if n := c.ControlPlane.Replicas; n < 0 || n > 0 && cluster.ControlPlaneCount > 0 && n > cluster.ControlPlaneCount {
 		return misfit("controlPlane.replicas", "require at most the %d of the cluster, found %d", cluster.ControlPlaneCount, n)
@@ -137,7 +137,7 @@ func (c *InstallConfig) checkSecrets(cluster *model.Cluster) error {
 	for rest := []byte(strings.TrimSpace(given.AdditionalTrustBundle)); len(rest) > 0; rest = bytes.TrimSpace(rest) {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil || block.Type != "CERTIFICATE" {
-			return misfit("additionalTrustBundle", "require certificates in PEM, found something else")
+			return misfit("additionalTrustBundle", "must be certificates in PEM")
 		}
 	}
 	return nil
@@ -150,8 +150,8 @@ func (b *builder) checkFIPS(cfg *InstallConfig) error {
 		return nil
 	}
 	if b.opts.NoFIPS && b.atLeast("4.16") {
-		return misfit("fips", "require a service that runs on RHEL 9 in FIPS mode, or OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION=true "+
-			"in INSTALLER_ENVIRONMENT, found neither")
+		return misfit("fips", "a service that runs on RHEL 9 in FIPS mode is required, or OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION=true "+
+			"in INSTALLER_ENVIRONMENT")
 	}
 	for _, key := range strings.Split(cfg.SSHKey, "\n") {
 		kind, _, _ := strings.Cut(strings.TrimSpace(key), " ")

@@ -208,10 +208,10 @@ func TestOverridesThatDoNotFitTheCluster(t *testing.T) {
 		"another version":        {`{"apiVersion":"v2"}`, `apiVersion: require "v1"`},
 		"two platforms":          {`{"platform":{"none":{}}}`, "platform: require one platform, found 2"},
 		"no platform":            {`{"platform":{"baremetal":null}}`, "platform: require one platform, found 0"},
-		"no control plane":       {`{"controlPlane":null}`, "controlPlane: require"},
+		"no control plane":       {`{"controlPlane":null}`, "controlPlane: the pool of the control plane is required"},
 		"a larger control plane": {`{"controlPlane":{"replicas":5}}`, "controlPlane.replicas: require at most the 3"},
 		"fewer than no workers":  {`{"compute":[{"replicas":-1}]}`, "compute.replicas: require 0 or more"},
-		"no pool of workers":     {`{"compute":[]}`, "compute: require"},
+		"no pool of workers":     {`{"compute":[]}`, "compute: the pool of the workers is required"},
 		"an invalid network": {
 			`{"networking":{"serviceNetwork":["x"]}}`, `networking.serviceNetwork: require a network such as 10.128.0.0/14, found "x"`,
 		},
@@ -222,11 +222,11 @@ func TestOverridesThatDoNotFitTheCluster(t *testing.T) {
 		},
 		"a choice there is not":    {`{"cpuPartitioningMode":"Some"}`, "cpuPartitioningMode: require one of None, AllNodes"},
 		"a set there is not":       {`{"featureSet":"Everything"}`, "featureSet"},
-		"an invalid bundle":        {`{"additionalTrustBundle":"x"}`, "additionalTrustBundle: require certificates in PEM"},
-		"a pull secret of nothing": {`{"pullSecret":"{}"}`, "pullSecret: require at least one registry in auths"},
-		"a pull secret of no JSON": {`{"pullSecret":"x"}`, "pullSecret: require a JSON object with auths"},
+		"an invalid bundle":        {`{"additionalTrustBundle":"x"}`, "additionalTrustBundle: must be certificates in PEM"},
+		"a pull secret of nothing": {`{"pullSecret":"{}"}`, "pullSecret: auths must have at least one registry"},
+		"a pull secret of no JSON": {`{"pullSecret":"x"}`, "pullSecret: must be a JSON object with auths"},
 		"an entry that the installer refuses": {
-			`{"pullSecret":"{\"auths\":{\"quay.io\":{}}}"}`, `pullSecret: require auth or credsStore in the entry of "quay.io"`,
+			`{"pullSecret":"{\"auths\":{\"quay.io\":{}}}"}`, `pullSecret: the entry of "quay.io" must have auth or credsStore`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -259,8 +259,8 @@ func TestOverridesThatAreRefused(t *testing.T) {
 		"a value of another type": {`{"fips":"yes"}`, "require fips to be of type bool, found string"},
 		"no object":               {`[]`, "require a JSON object"},
 		"no JSON":                 {`fips: true`, "require a JSON object"},
-		"broken JSON":             {`{"fips":tru}`, "require JSON, found a fault"},
-		"two objects":             {`{} {}`, "require one JSON object"},
+		"broken JSON":             {`{"fips":tru}`, "not valid JSON: "},
+		"two objects":             {`{} {}`, "must be one JSON object, more text follows after byte 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -417,7 +417,7 @@ func TestFIPSNeedsAnInstallerThatCan(t *testing.T) {
 		want         string // of the error; empty: accepted
 	}{
 		"a service that cannot": {
-			"4.20.33", "ssh-rsa AAAA", true, "install_config_overrides: fips: require a service that runs on RHEL 9 in FIPS mode",
+			"4.20.33", "ssh-rsa AAAA", true, "install_config_overrides: fips: a service that runs on RHEL 9 in FIPS mode is required",
 		},
 		"a service that can":             {"4.20.33", "ssh-rsa AAAA", false, ""},
 		"an old installer does not look": {"4.15.9", "ssh-rsa AAAA", true, ""},

@@ -29,7 +29,7 @@ func ParseMirrors(registriesConf string) ([]ImageSource, error) {
 		}
 		for _, m := range r.Mirror {
 			if m.Location == "" || source.Source == "" {
-				return nil, model.Invalidf("require the location of registry %d and of its mirrors in registries.conf, found none", i+1)
+				return nil, model.Invalidf("registries.conf: registry %d and its mirrors must have a location", i+1)
 			}
 			source.Mirrors = append(source.Mirrors, m.Location)
 		}

@@ -18,7 +18,7 @@ func (c *InstallConfig) override(overrides string) error {
 		return nil
 	}
 	if !utf8.ValidString(overrides) {
-		return model.Invalidf("install_config_overrides: require text in UTF-8, found something else")
+		return model.Invalidf("install_config_overrides: must be text in UTF-8")
 	}
 	if !strings.HasPrefix(strings.TrimSpace(overrides), "{") {
 		return model.Invalidf("install_config_overrides: require a JSON object, found %.20q", strings.TrimSpace(overrides))
@@ -29,7 +29,7 @@ func (c *InstallConfig) override(overrides string) error {
 		return model.Invalidf("install_config_overrides: %s", describe(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return model.Invalidf("install_config_overrides: require one JSON object, found more after byte %d", d.InputOffset())
+		return model.Invalidf("install_config_overrides: must be one JSON object, more text follows after byte %d", d.InputOffset())
 	}
 	return checkText(overrides)
 }
@@ -81,7 +81,7 @@ func describe(err error) string {
 	}
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		return "require JSON, found a fault: " + syntax.Error()
+		return "not valid JSON: " + syntax.Error()
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }

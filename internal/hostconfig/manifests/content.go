@@ -29,7 +29,7 @@ const maxExpanded = 8 << 20
 func Decode(name, text string) ([]byte, error) {
 	content, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return nil, model.Invalidf("content: require base64, found something else: %s", err)
+		return nil, model.Invalidf("content: must be base64: %s", err)
 	}
 	if err := CheckContent(name, content); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func Documents(name string, content []byte) ([][]byte, error) {
 	if path.Ext(name) == ".json" {
 		var value any
 		if err := json.Unmarshal(content, &value); err != nil {
-			return nil, model.Invalidf("require JSON in %s, found at line %d: %s", name, lineOfJSON(content, err), err)
+			return nil, model.Invalidf("%s is not valid JSON at line %d: %s", name, lineOfJSON(content, err), err)
 		}
 		return [][]byte{content}, nil
 	}
@@ -86,7 +86,7 @@ func Documents(name string, content []byte) ([][]byte, error) {
 		}
 		var value any
 		if err := yaml.Unmarshal(d.text, &value); err != nil {
-			return nil, model.Invalidf("require YAML in %s, found in document %d%s", name, i+1, place(err, d.line))
+			return nil, model.Invalidf("%s is not valid YAML: document %d%s", name, i+1, place(err, d.line))
 		}
 		if value != nil { // more than comments
 			found = append(found, d.text)

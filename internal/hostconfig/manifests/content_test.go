@@ -42,16 +42,16 @@ func TestContentThatTheInstallerCannotReadIsRefusedWithItsLine(t *testing.T) {
 		"a fault of the first":        {"a.yaml", "a: 1\nb: [\n", "document 1 at line 2"},
 		"a fault of the second":       {"a.yaml", "# one\na: 1\n---\nb: 2\nc: [1\nd: 2\n", "document 2 at line 5"},
 		"a fault after a long marker": {"a.yaml", "a: 1\n--- # two\nb: {\n", "document 2 at line 3"},
-		"a fault of JSON":             {"a.json", "{\n\"a\": 1,\n}", "found at line 3"},
-		"YAML in a file for JSON":     {"a.json", "a: 1", "require JSON in a.json"},
+		"a fault of JSON":             {"a.json", "{\n\"a\": 1,\n}", "a.json is not valid JSON at line 3"},
+		"YAML in a file for JSON":     {"a.json", "a: 1", "a.json is not valid JSON"},
 		"aliases without measure": {
-			"a.yaml", bomb, "document 1 of a.yaml at line 1: require at most 8388608 bytes after aliases are replaced",
+			"a.yaml", bomb, "document 1 of a.yaml at line 1: more than 8388608 bytes after aliases are replaced",
 		},
 		"an alias within itself": {"a.yaml", "a: &a [*a]\n", "document 1"},
 		"a patch without measure": {
 			"a.yaml.patch", "- {op: add, path: /a, value: " + bomb[:len(bomb)-1] + "}\n", "after aliases are replaced",
 		},
-		"a patch that is no list":    {"a.yaml.patch", "a: 1", "require a list of operations"},
+		"a patch that is no list":    {"a.yaml.patch", "a: 1", "must be a list of operations"},
 		"a patch without operations": {"a.yaml.patch", "[]", "require 1 to 1000 operations"},
 		"an unknown operation": {
 			"a.yaml.patch", "- {op: delete, path: /a}", `operation 1: require op add, remove, replace, move, copy or test, found "delete"`,
@@ -70,7 +70,7 @@ func TestContentThatTheInstallerCannotReadIsRefusedWithItsLine(t *testing.T) {
 		})
 	}
 	_, err := manifests.Decode("a.yaml", "a: 1")
-	require.ErrorContains(t, err, "require base64")
+	require.ErrorContains(t, err, "must be base64")
 	content, err := manifests.Decode("a.yaml", base64.StdEncoding.EncodeToString([]byte("a: 1")))
 	require.NoError(t, err)
 	require.Equal(t, "a: 1", string(content))
@@ -122,7 +122,7 @@ func TestPatches(t *testing.T) {
 			"- {op: move, from: /list/name=b, path: /only}",
 			"kind: X\nlist:\n- name: a\n  size: 1\n- name: a\n  size: 3\nonly:\n  name: b\n  size: 2\n", "",
 		},
-		"no element has it":  {"- {op: remove, path: /list/name=z}", "", "require an element with name=z"},
+		"no element has it":  {"- {op: remove, path: /list/name=z}", "", "no element with name=z"},
 		"several are copied": {"- {op: copy, from: /list/name=a, path: /only}", "", "found 2"},
 		"a test fails":       {"- {op: test, path: /kind, value: Z}", "", "test"},
 		"nothing is there":   {"- {op: replace, path: /a/b, value: 1}", "", "a"},

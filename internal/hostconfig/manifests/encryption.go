@@ -68,7 +68,7 @@ func tangServers(text string) ([]types.Tang, error) {
 		return nil, model.Invalidf("disk_encryption.tang_servers: require a JSON list of objects with url and thumbprint: %s", err)
 	}
 	if len(list) == 0 {
-		return nil, model.Invalidf("disk_encryption.tang_servers: require at least one server, found none")
+		return nil, model.Invalidf("disk_encryption.tang_servers: at least one server is required")
 	}
 	servers := make([]types.Tang, 0, len(list))
 	for i, s := range list {

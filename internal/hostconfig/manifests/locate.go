@@ -108,7 +108,7 @@ func pointers(value any, path string) ([]string, error) {
 			}
 		}
 		if len(next) == 0 {
-			return nil, fmt.Errorf("require an element with %s below %s, found none", token, path)
+			return nil, fmt.Errorf("no element with %s below %s", token, path)
 		}
 		places = next
 	}

@@ -47,7 +47,7 @@ func ParsePatch(name string, content []byte) (Patch, error) {
 	}
 	var list jsonpatch.Patch
 	if err := yaml.Unmarshal(content, &list); err != nil {
-		return Patch{}, model.Invalidf("require a list of operations (RFC 6902) in patch %s, found%s", name, place(err, 1))
+		return Patch{}, model.Invalidf("patch %s must be a list of operations (RFC 6902):%s", name, place(err, 1))
 	}
 	if len(list) == 0 || len(list) > maxOperations {
 		return Patch{}, model.Invalidf("require 1 to %d operations in patch %s, found %d", maxOperations, name, len(list))

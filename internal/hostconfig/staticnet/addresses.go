@@ -99,7 +99,7 @@ func checkIP(family string, p *ip) error {
 		return nil
 	}
 	if p.Enabled == nil && (p.DHCP.is(true) || p.Autoconf.is(true) || len(p.Address) > 0) {
-		return errors.New("enabled: require true with dhcp, autoconf or addresses, found none")
+		return errors.New("enabled: true is required with dhcp, autoconf or addresses")
 	}
 	for _, key := range []struct {
 		name, family string
@@ -112,14 +112,14 @@ func checkIP(family string, p *ip) error {
 		{"dhcp-client-id", "ipv4", p.ClientID != ""},
 	} {
 		if key.found && key.family != family {
-			return fmt.Errorf("%s: require it only for %s, found it for %s", key.name, key.family, family)
+			return fmt.Errorf("%s: allowed only for %s, not for %s", key.name, key.family, family)
 		}
 	}
 	switch {
 	case !slices.Contains([]string{"", "eui64", "stable-privacy"}, p.AddrGenMode):
 		return fmt.Errorf("addr-gen-mode: require eui64 or stable-privacy, found %q", p.AddrGenMode)
 	case p.enabled() && p.Autoconf.is(true) && !p.DHCP.is(true):
-		return errors.New("autoconf: require dhcp with it, because NetworkManager has no way to take only one, found autoconf alone")
+		return errors.New("autoconf: dhcp is required with it, because NetworkManager cannot use autoconf alone")
 	case p.ClientID != "" && !plain.MatchString(p.ClientID):
 		return fmt.Errorf("dhcp-client-id: require ll, iaid+duid or bytes such as 01:52:54:00, found %q", p.ClientID)
 	case p.DUID != "" && !duid.MatchString(p.DUID):
@@ -151,7 +151,7 @@ func checkMetrics(p *ip) error {
 		return fmt.Errorf("token: require the last 64 bits of an address such as ::10, found %q", p.Token)
 	}
 	if !p.Autoconf.is(true) && !token.IsUnspecified() {
-		return fmt.Errorf("token: require autoconf with it, found %q without", p.Token)
+		return fmt.Errorf("token: autoconf is required with %q", p.Token)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func parseAddress(family string, a address) (netip.Prefix, error) {
 	case ip.IsUnspecified() || ip.IsMulticast() || ip.Is6() && ip.IsLoopback():
 		return netip.Prefix{}, fmt.Errorf("ip: require an address that an interface can have, found %s", a.IP)
 	case a.Prefix == nil:
-		return netip.Prefix{}, errors.New("prefix-length: require a number, found none")
+		return netip.Prefix{}, errors.New("prefix-length is required")
 	case *a.Prefix < 0 || int64(*a.Prefix) > int64(ip.BitLen()):
 		return netip.Prefix{}, fmt.Errorf("prefix-length: require 0 to %d, found %d", ip.BitLen(), *a.Prefix)
 	}

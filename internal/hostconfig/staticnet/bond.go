@@ -78,7 +78,7 @@ func interfaceName(value any) (string, error) {
 // settings returns the mode and the options as NetworkManager reads them.
 func (b *bond) settings() (map[string]string, error) {
 	if b.Mode == nil {
-		return nil, fmt.Errorf("mode: require one of %s, found none", strings.Join(bondModes, ", "))
+		return nil, fmt.Errorf("mode is required: one of %s", strings.Join(bondModes, ", "))
 	}
 	mode, err := oneOf(bondModes...)(b.Mode)
 	if strings.EqualFold(fmt.Sprint(b.Mode), "lacp") {
@@ -139,11 +139,11 @@ func checkBond(one iface) error {
 		}
 	}
 	if len(b.names()) > max(len(b.Port), len(b.Ports), len(b.Slaves)) {
-		return errors.New("link-aggregation.port: require the ports under one name, found two")
+		return errors.New("link-aggregation.port: the ports must be under one name")
 	}
 	names := portsOf(one)
 	if len(names) == 0 {
-		return errors.New("link-aggregation.port: require at least one interface, found none")
+		return errors.New("link-aggregation.port: at least one interface is required")
 	}
 	if primary := o["primary"]; primary != "" && !slices.Contains(names, primary) {
 		return fmt.Errorf("link-aggregation.options.primary: require one of the ports, found %q", primary)

@@ -77,7 +77,7 @@ func (b *bridge) settings() (map[string]string, error) {
 		}
 	}
 	if rest["group-forward-mask"] != nil && rest["group-fwd-mask"] != nil {
-		return nil, fmt.Errorf("options.group-fwd-mask: require one of it and group-forward-mask, found both")
+		return nil, fmt.Errorf("options.group-fwd-mask: not allowed together with group-forward-mask")
 	}
 	return out, convertOptions("options", rest, bridgeOptions, set)
 }
@@ -87,7 +87,7 @@ func checkBridge(one iface) error {
 		return nil
 	}
 	if one.Bridge.Port != nil && one.Bridge.Ports != nil {
-		return errors.New("bridge.port: require the ports under one name, found two")
+		return errors.New("bridge.port: the ports must be under one name")
 	}
 	o, err := one.Bridge.settings()
 	if err != nil {
@@ -107,7 +107,7 @@ func checkBridge(one iface) error {
 func checkBridgePort(p bridgePort) error {
 	switch {
 	case p.Name == "":
-		return fmt.Errorf("name: require an interface, found none")
+		return fmt.Errorf("name: an interface is required")
 	case p.PathCost != nil && (*p.PathCost < 0 || *p.PathCost > math.MaxUint16):
 		return fmt.Errorf("stp-path-cost: require 0 to %d, found %d", math.MaxUint16, *p.PathCost)
 	case p.Priority != nil && (*p.Priority < 0 || *p.Priority > 63):
@@ -126,13 +126,13 @@ func (v *bridgePortVLAN) check() error {
 	case !slices.Contains([]string{"", "trunk", "access"}, v.Mode):
 		return fmt.Errorf("mode: require trunk or access, found %q", v.Mode)
 	case v.Mode == "" && (v.Tag != nil || v.EnableNative != nil || v.TrunkTags != nil):
-		return fmt.Errorf("mode: require trunk or access, found none")
+		return fmt.Errorf("mode is required: trunk or access")
 	case v.Tag != nil && (*v.Tag < 0 || *v.Tag > 4094):
 		return fmt.Errorf("tag: require 0 to 4094, found %d", *v.Tag)
 	case trunk && v.Tag != nil && *v.Tag != 0 && !v.EnableNative.is(true):
-		return fmt.Errorf("tag: require enable-native with it in mode trunk, found %d without", *v.Tag)
+		return fmt.Errorf("tag: enable-native is required with %d in mode trunk", *v.Tag)
 	case trunk && v.TrunkTags == nil:
-		return fmt.Errorf("trunk-tags: require them in mode trunk, found none")
+		return fmt.Errorf("trunk-tags: required in mode trunk")
 	case v.Mode == "access" && v.EnableNative.is(true):
 		return fmt.Errorf("enable-native: require it only in mode trunk, found mode access")
 	case v.Mode == "access" && len(v.TrunkTags) > 0:
@@ -146,7 +146,7 @@ func (v *bridgePortVLAN) checkTrunks() error {
 	for i, t := range v.TrunkTags {
 		first, last, valid := t.bounds()
 		if !valid || first < 0 || last > 4094 || last < first {
-			return fmt.Errorf("trunk-tags[%d]: require id, or id-range with min and max, of 0 to 4094, found something else", i)
+			return fmt.Errorf("trunk-tags[%d]: must be id, or id-range with min and max, of 0 to 4094", i)
 		}
 		for id := first; id <= last; id++ {
 			if taken[id] {

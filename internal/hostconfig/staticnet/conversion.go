@@ -65,7 +65,7 @@ var kernelNames = []string{"all", "default", "bonding_masters", "lo"}
 // Ethernet interface without settings.
 func newConversion(h Host) (*conversion, error) {
 	if len(h.state.Interfaces) == 0 {
-		return nil, errors.New("interfaces: require at least one interface, found none")
+		return nil, errors.New("interfaces: at least one interface is required")
 	}
 	c := &conversion{
 		host: h, index: map[string]int{}, files: map[string]keyfile{}, ports: map[string]iface{}, counts: map[string]int{},
@@ -100,7 +100,7 @@ func complete(one iface) (iface, error) {
 		one.Type = "ethernet"
 	}
 	if one.BondToo != nil && one.Bond != nil {
-		return one, errors.New("bond: require one of bond and link-aggregation, found both")
+		return one, errors.New("bond: not allowed together with link-aggregation")
 	}
 	if one.Bond == nil {
 		one.Bond = one.BondToo
@@ -129,7 +129,7 @@ func (c *conversion) use(i int, seen map[string]bool) error {
 		case seen[name]:
 			continue
 		case !c.host.knows(name):
-			return fmt.Errorf("require %q among the interfaces or in mac_interface_map, found it in neither", name)
+			return fmt.Errorf("%q is neither among the interfaces nor in mac_interface_map", name)
 		}
 		seen[name] = true
 		c.add(iface{Name: name, Type: "ethernet"})

@@ -15,7 +15,7 @@ func checkInterface(one iface, h Host) error {
 	case !nicName.MatchString(one.Name):
 		return fmt.Errorf("name: require the name of an interface, found %q", one.Name)
 	case ethernet && !h.knows(one.Name):
-		return fmt.Errorf("name: require %s in mac_interface_map, found no MAC address for it", one.Name)
+		return fmt.Errorf("name: %s has no MAC address in mac_interface_map", one.Name)
 	case !ethernet && !kernelName.MatchString(one.Name):
 		return fmt.Errorf("name: require at most 15 letters, digits and . _ @ -, found %q", one.Name)
 	case !ethernet && slices.Contains(kernelNames, one.Name):
@@ -79,7 +79,7 @@ func checkHardware(one iface, h Host) error {
 	case one.CopyMACFrom != "" && !slices.Contains([]string{"bond", "linux-bridge"}, one.Type):
 		return fmt.Errorf("copy-mac-from: require it only with a bond or a linux-bridge, found type %s", one.Type)
 	case one.CopyMACFrom != "" && one.MAC != "":
-		return fmt.Errorf("copy-mac-from: require one of it and mac-address, found both")
+		return fmt.Errorf("copy-mac-from: not allowed together with mac-address")
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func (c *conversion) hardwareAddress(one iface) (string, error) {
 func (c *conversion) convertIPs(file keyfile, one iface) error {
 	if !c.canHaveIP(one) {
 		if one.IPv4.enabled() || one.IPv6.enabled() {
-			return fmt.Errorf("ipv4: require no addresses on %s, a port of %s, found some", one.Name, c.ports[one.Name].Name)
+			return fmt.Errorf("ipv4: %s is a port of %s and must not have addresses", one.Name, c.ports[one.Name].Name)
 		}
 		return nil
 	}

@@ -121,7 +121,7 @@ func (c *conversion) ofDNS(family, on string, servers []netip.Addr) (iface, erro
 	}
 	at := slices.IndexFunc(servers, func(s netip.Addr) bool { return familyOf(s) == family })
 	return iface{}, fmt.Errorf(
-		"dns-resolver.config.server: require an interface with %s addresses for %s, found none",
+		"dns-resolver.config.server: no interface with %s addresses for %s",
 		familyName[family],
 		servers[at],
 	)
@@ -159,7 +159,7 @@ func (c *conversion) addSearch(dns dnsConfig) error {
 		}
 	}
 	return fmt.Errorf(
-		"dns-resolver.config.search: require an interface with addresses for %q, found none",
+		"dns-resolver.config.search: no interface with addresses for %q",
 		strings.Join(slices.Concat(dns.Search, dns.Options), " "),
 	)
 }

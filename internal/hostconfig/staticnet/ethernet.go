@@ -20,9 +20,9 @@ func checkEthernet(one iface) error {
 	case e.Speed != nil && (*e.Speed <= 0 || *e.Speed > math.MaxUint32):
 		return fmt.Errorf("ethernet.speed: require a speed in Mb/s, found %d", *e.Speed)
 	case e.AutoNegotiation == nil && (e.Speed != nil || e.Duplex != ""):
-		return fmt.Errorf("ethernet.auto-negotiation: require false with speed and duplex, found none")
+		return fmt.Errorf("ethernet.auto-negotiation: false is required with speed and duplex")
 	case e.AutoNegotiation.is(false) && (e.Speed != nil) != (e.Duplex != ""):
-		return fmt.Errorf("ethernet: require speed and duplex together, found one of them")
+		return fmt.Errorf("ethernet: speed and duplex are required together")
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func writeEthtool(file keyfile, e *ethtool) error {
 	}
 	if file["ethtool"]["pause-autoneg"] != "false" && (file["ethtool"]["pause-rx"] != "" || file["ethtool"]["pause-tx"] != "") {
 		return fmt.Errorf(
-			"ethtool.pause.autoneg: require false with rx and tx, because they are negotiated otherwise, found something else",
+			"ethtool.pause.autoneg: false is required with rx and tx, because they are negotiated otherwise",
 		)
 	}
 	return nil

@@ -56,11 +56,11 @@ func withDNS(dns string) string { return addressed + "dns-resolver: {config: {" 
 func TestFaultsTellTheirPlace(t *testing.T) {
 	t.Parallel()
 	requireFaults(t, map[string]fault{
-		"fails when it is no YAML":             {"a: [", "require a network state in YAML"},
-		"fails when it is empty":               {"", "found none"},
-		"fails when it is a list":              {"- a", "require a network state in YAML"},
-		"fails without interfaces":             {"interfaces: []", "interfaces: require at least one interface"},
-		"fails with another kind of value":     {ethernet + "  mtu: big", "found another kind of value"},
+		"fails when it is no YAML":             {"a: [", "must be a network state in YAML"},
+		"fails when it is empty":               {"", "a network state in YAML is required"},
+		"fails when it is a list":              {"- a", "must be a network state in YAML"},
+		"fails without interfaces":             {"interfaces: []", "interfaces: at least one interface is required"},
+		"fails with another kind of value":     {ethernet + "  mtu: big", "a value of the network state has another type"},
 		"fails with a word that is no boolean": {ethernet + "  ipv4: {enabled: perhaps}", "require true or false"},
 		"fails without a name":                 {"interfaces:\n- {type: ethernet}", "interfaces[0].name: require the name"},
 		"fails with a name that leaves its folder": {
@@ -97,7 +97,7 @@ func TestFaultsTellTheirPlace(t *testing.T) {
 		},
 		"fails when an interface has no MAC address": {
 			"interfaces:\n- {name: eth7, type: ethernet}",
-			"interfaces[0].name: require eth7 in mac_interface_map",
+			"interfaces[0].name: eth7 has no MAC address in mac_interface_map",
 		},
 		"fails when the map has what is no hardware": {
 			"interfaces:\n- {name: eth0, type: dummy}",
@@ -155,11 +155,11 @@ func TestFaultsTellTheirPlace(t *testing.T) {
 		},
 		"fails with speed alone": {
 			ethernet + "  ethernet: {auto-negotiation: false, speed: 1000}",
-			"require speed and duplex together",
+			"speed and duplex are required together",
 		},
 		"fails with a speed that is negotiated": {
 			ethernet + "  ethernet: {speed: 1000, duplex: full}",
-			"ethernet.auto-negotiation: require false",
+			"ethernet.auto-negotiation: false is required",
 		},
 		"fails with another duplex": {
 			ethernet + "  ethernet: {duplex: both}",
@@ -167,11 +167,11 @@ func TestFaultsTellTheirPlace(t *testing.T) {
 		},
 		"fails with pauses that are negotiated": {
 			ethernet + "  ethtool: {pause: {rx: true}}",
-			"ethtool.pause.autoneg: require false",
+			"ethtool.pause.autoneg: false is required",
 		},
 		"fails with an unknown feature": {
 			ethernet + "  ethtool: {feature: {speed-of-light: true}}",
-			"interfaces[0].ethtool.feature.speed-of-light: require a supported key",
+			"interfaces[0].ethtool.feature.speed-of-light is not supported",
 		},
 		"fails with a ring of a negative size": {
 			ethernet + "  ethtool: {ring: {rx: -1}}",
@@ -185,15 +185,15 @@ func TestUnsupportedKeysAreNamedWithAReason(t *testing.T) {
 	requireFaults(t, map[string]fault{
 		"fails with a key it does not know": {
 			"frobnicate: {}\n" + ethernet,
-			"frobnicate: require a supported key, found an unsupported one",
+			"frobnicate is not supported",
 		},
 		"fails with a key it does not know far inside": {
 			ethernet + "  ethernet: {sr-iov: {total-vfs: 2}}",
-			"interfaces[0].ethernet.sr-iov: require a supported key, found an unsupported one (virtual functions",
+			"interfaces[0].ethernet.sr-iov is not supported (virtual functions",
 		},
 		"fails with Open vSwitch": {
 			"ovs-db: {}\n" + ethernet,
-			"ovs-db: require a supported key, found an unsupported one (Open vSwitch runs only after the network is up",
+			"ovs-db is not supported (Open vSwitch runs only after the network is up",
 		},
 		"fails with a bridge of Open vSwitch": {
 			"interfaces:\n- {name: br-ex, type: ovs-bridge}",
@@ -211,32 +211,32 @@ func TestUnsupportedKeysAreNamedWithAReason(t *testing.T) {
 		"fails with an unknown type": {"interfaces:\n- {name: eth0, type: carrier-pigeon}", "found \"carrier-pigeon\""},
 		"fails with a host name": {
 			"hostname: {config: a}\n" + ethernet,
-			"hostname: require a supported key, found an unsupported one (a host gets its name",
+			"hostname is not supported (a host gets its name",
 		},
-		"fails with a policy": {"capture: {}\n" + ethernet, "capture: require a supported key"},
+		"fails with a policy": {"capture: {}\n" + ethernet, "capture is not supported"},
 		"fails with a route to remove": {
 			withRoute("state: absent, next-hop-interface: eth0"),
-			"routes.config[0].state: require a supported key, found an unsupported one (a machine that boots",
+			"routes.config[0].state is not supported (a machine that boots",
 		},
 		"fails with a route to nowhere": {
 			withRoute("destination: 10.0.0.0/8, route-type: blackhole"),
-			"routes.config[0].route-type: require a supported key, found an unsupported one (give a rule",
+			"routes.config[0].route-type is not supported (give a rule",
 		},
 		"fails with what the nmstate of hosts lacks": {
 			withOption("arp_missed_max: 3"),
-			"link-aggregation.options.arp_missed_max: require a supported key, found an unsupported one (the nmstate of OpenShift 4.18",
+			"link-aggregation.options.arp_missed_max is not supported (the nmstate of OpenShift 4.18",
 		},
 		"fails with what routes there lack": {
 			withRoute("destination: 10.0.0.0/8, next-hop-interface: eth0, mtu: 1400"),
-			"routes.config[0].mtu: require a supported key, found an unsupported one (the nmstate",
+			"routes.config[0].mtu is not supported (the nmstate",
 		},
 		"fails with the group address of a bridge": {
 			withBridge("options: {group-addr: '01:80:C2:00:00:04'}"),
-			"interfaces[0].bridge.options.group-addr: require a supported key, found an unsupported one (nmstate writes it",
+			"interfaces[0].bridge.options.group-addr is not supported (nmstate writes it",
 		},
 		"fails with a bond option it does not know": {
 			withOption("a: 1"),
-			"interfaces[0].link-aggregation.options.a: require a supported key",
+			"interfaces[0].link-aggregation.options.a is not supported",
 		},
 	})
 }
@@ -246,15 +246,15 @@ func TestFaultsOfBondsTellTheirPlace(t *testing.T) {
 	requireFaults(t, map[string]fault{
 		"fails without settings": {
 			"interfaces:\n- {name: b, type: bond}",
-			"interfaces[0].link-aggregation: require it with type bond",
+			"interfaces[0].link-aggregation: required with type bond",
 		},
 		"fails with settings under two names": {
 			of("bond", "link-aggregation: {mode: 1}, bond: {mode: 1}"),
-			"interfaces[0].bond: require one of",
+			"interfaces[0].bond: not allowed together with link-aggregation",
 		},
 		"fails without a mode": {
 			withBond("port: [eth0]"),
-			"link-aggregation.mode: require one of balance-rr",
+			"link-aggregation.mode is required: one of balance-rr",
 		},
 		"fails with another mode": {
 			withBond("mode: fastest, port: [eth0]"),
@@ -266,11 +266,11 @@ func TestFaultsOfBondsTellTheirPlace(t *testing.T) {
 		},
 		"fails with ports under two names": {
 			withBond("mode: 802.3ad, port: [eth0], slaves: [eth1]"),
-			"link-aggregation.port: require the ports under one name",
+			"link-aggregation.port: the ports must be under one name",
 		},
 		"fails without ports": {
 			withBond("mode: 802.3ad"),
-			"link-aggregation.port: require at least one",
+			"link-aggregation.port: at least one interface is required",
 		},
 		"fails with a port of two bonds": {
 			withBond("mode: 802.3ad, port: [eth0]") + "\n- {name: c, type: bond, link-aggregation: {mode: 802.3ad, port: [eth0]}}",
@@ -278,7 +278,7 @@ func TestFaultsOfBondsTellTheirPlace(t *testing.T) {
 		},
 		"fails with a port that is not there": {
 			withBond("mode: 802.3ad, port: [eth7]"),
-			"require \"eth7\" among the interfaces or in mac_interface_map",
+			"\"eth7\" is neither among the interfaces nor in mac_interface_map",
 		},
 		"fails with itself as a port": {
 			withBond("mode: 802.3ad, port: [x]"),
@@ -286,7 +286,7 @@ func TestFaultsOfBondsTellTheirPlace(t *testing.T) {
 		},
 		"fails with addresses on a port": {
 			addressed + "- {name: b, type: bond, link-aggregation: {mode: 802.3ad, port: [eth0]}}",
-			"require no addresses on eth0, a port of b",
+			"eth0 is a port of b and must not have addresses",
 		},
 		"fails with an option that adds a line": {
 			withOption(`primary: "a\nb=c"`),
@@ -332,7 +332,7 @@ func TestFaultsOfLinksTellTheirPlace(t *testing.T) {
 	requireFaults(t, map[string]fault{
 		"fails with a VLAN without settings": {
 			"interfaces:\n- {name: v, type: vlan}",
-			"interfaces[0].vlan: require it with type vlan",
+			"interfaces[0].vlan: required with type vlan",
 		},
 		"fails with VLAN settings elsewhere": {
 			ethernet + "  vlan: {id: 1, base-iface: eth1}",
@@ -344,12 +344,12 @@ func TestFaultsOfLinksTellTheirPlace(t *testing.T) {
 		},
 		"fails with a VLAN without a number": {
 			of("vlan", "vlan: {base-iface: eth0}"),
-			"interfaces[0].vlan.id: require 1 to 4094, found none",
+			"interfaces[0].vlan.id: require 1 to 4094",
 		},
-		"fails with a VLAN on nothing": {of("vlan", "vlan: {id: 5}"), "interfaces[0].vlan.base-iface: require an interface"},
+		"fails with a VLAN on nothing": {of("vlan", "vlan: {id: 5}"), "interfaces[0].vlan.base-iface: an interface is required"},
 		"fails with a VLAN on what is not there": {
 			of("vlan", "vlan: {id: 5, base-iface: eth7}"),
-			"require \"eth7\" among the interfaces or in mac_interface_map",
+			"\"eth7\" is neither among the interfaces nor in mac_interface_map",
 		},
 		"fails with a VLAN on itself": {
 			of("vlan", "vlan: {id: 5, base-iface: x}"),
@@ -372,7 +372,7 @@ func TestFaultsOfLinksTellTheirPlace(t *testing.T) {
 		"fails with a VXLAN to a name":               {of("vxlan", "vxlan: {id: 1, remote: here}"), "vxlan.remote: require an address"},
 		"fails with a VXLAN between families": {
 			of("vxlan", "vxlan: {id: 1, local: 192.0.2.1, remote: '2001:db8::1'}"),
-			"vxlan.remote: require an address of the family of local",
+			"vxlan.remote: must be of the same family as local",
 		},
 		"fails with a MACVLAN of another mode": {
 			of("mac-vlan", "mac-vlan: {base-iface: eth0, mode: unknown}"),
@@ -380,7 +380,7 @@ func TestFaultsOfLinksTellTheirPlace(t *testing.T) {
 		},
 		"fails with a MACVLAN on nothing": {
 			of("mac-vlan", "mac-vlan: {mode: bridge}"),
-			"mac-vlan.base-iface: require an interface",
+			"mac-vlan.base-iface: an interface is required",
 		},
 		"fails with a MACVLAN that hears too little": {
 			of("mac-vlan", "mac-vlan: {base-iface: eth0, mode: bridge, promiscuous: false}"),
@@ -388,7 +388,7 @@ func TestFaultsOfLinksTellTheirPlace(t *testing.T) {
 		},
 		"fails with a VRF without a table": {
 			of("vrf", "vrf: {port: [eth0]}"),
-			"vrf.route-table-id: require a table, found none",
+			"vrf.route-table-id: require the number of a table",
 		},
 		"fails with a bridge whose tree is no map": {withBridge("options: {stp: true}"), "bridge.options.stp: require a map"},
 		"fails with a bridge that greets too seldom": {
@@ -405,13 +405,13 @@ func TestFaultsOfLinksTellTheirPlace(t *testing.T) {
 		},
 		"fails with ports of a bridge by two names": {
 			withBridge("port: [{name: eth0}], ports: []"),
-			"bridge.port: require the ports under one name",
+			"bridge.port: the ports must be under one name",
 		},
 		"fails with ports of a VRF under two names": {
 			of("vrf", "vrf: {port: [eth0], ports: [], route-table-id: 5}"),
-			"vrf.port: require the ports under one name",
+			"vrf.port: the ports must be under one name",
 		},
-		"fails with a port without a name": {withBridge("port: [{}]"), "bridge.port[0].name: require an interface"},
+		"fails with a port without a name": {withBridge("port: [{}]"), "bridge.port[0].name: an interface is required"},
 		"fails with a port that costs too much": {
 			withBridge("port: [{name: eth0, stp-path-cost: 65536}]"),
 			"bridge.port[0].stp-path-cost: require 0 to 65535",
@@ -423,15 +423,15 @@ func TestFaultsOfLinksTellTheirPlace(t *testing.T) {
 		"fails with VLANs in another mode": {withPort("mode: native"), "bridge.port[0].vlan.mode: require trunk or access"},
 		"fails with VLANs in no mode": {
 			withPort("tag: 5"),
-			"bridge.port[0].vlan.mode: require trunk or access, found none",
+			"bridge.port[0].vlan.mode is required: trunk or access",
 		},
 		"fails with a trunk of nothing": {
 			withPort("mode: trunk"),
-			"bridge.port[0].vlan.trunk-tags: require them in mode trunk",
+			"bridge.port[0].vlan.trunk-tags: required in mode trunk",
 		},
 		"fails with a native VLAN by the way": {
 			withPort("mode: trunk, tag: 5, trunk-tags: [{id: 6}]"),
-			"bridge.port[0].vlan.tag: require enable-native",
+			"bridge.port[0].vlan.tag: enable-native is required",
 		},
 		"fails with trunks in access mode": {
 			withPort("mode: access, tag: 5, trunk-tags: [{id: 6}]"),
@@ -443,7 +443,7 @@ func TestFaultsOfLinksTellTheirPlace(t *testing.T) {
 		},
 		"fails with a range of VLANs the wrong way": {
 			withPort("mode: trunk, trunk-tags: [{id-range: {min: 7, max: 5}}]"),
-			"bridge.port[0].vlan.trunk-tags[0]: require id, or id-range",
+			"bridge.port[0].vlan.trunk-tags[0]: must be id, or id-range",
 		},
 	})
 }
@@ -473,21 +473,21 @@ func TestFaultsOfAddressesTellTheirPlace(t *testing.T) {
 		},
 		"fails without a prefix": {
 			withIP("ipv4", "address: [{ip: 192.0.2.1}]"),
-			"interfaces[0].ipv4.address[0].prefix-length: require a number",
+			"interfaces[0].ipv4.address[0].prefix-length is required",
 		},
 		"fails with a prefix that is too long": {
 			withIP("ipv4", "address: [{ip: 192.0.2.1, prefix-length: 33}]"),
 			"require 0 to 32, found 33",
 		},
-		"fails with addresses that are not enabled": {ethernet + "  ipv4: {dhcp: true}", "interfaces[0].ipv4.enabled: require true"},
-		"fails with router advertisements alone":    {withIP("ipv6", "autoconf: true"), "ipv6.autoconf: require dhcp with it"},
+		"fails with addresses that are not enabled": {ethernet + "  ipv4: {dhcp: true}", "interfaces[0].ipv4.enabled: true is required"},
+		"fails with router advertisements alone":    {withIP("ipv6", "autoconf: true"), "ipv6.autoconf: dhcp is required with it"},
 		"fails with router advertisements of IPv4": {
 			withIP("ipv4", "dhcp: true, autoconf: true"),
-			"ipv4.autoconf: require it only for ipv6",
+			"ipv4.autoconf: allowed only for ipv6",
 		},
 		"fails with a client ID of IPv6": {
 			withIP("ipv6", "dhcp: true, dhcp-client-id: ll"),
-			"ipv6.dhcp-client-id: require it only for ipv4",
+			"ipv6.dhcp-client-id: allowed only for ipv4",
 		},
 		"fails with another way to make addresses": {withIP("ipv6", "addr-gen-mode: random"), "ipv6.addr-gen-mode: require eui64"},
 		"fails with a DUID that NetworkManager refuses": {
@@ -498,7 +498,7 @@ func TestFaultsOfAddressesTellTheirPlace(t *testing.T) {
 			withIP("ipv6", "dhcp: true, autoconf: true, token: '2001:db8::1'"),
 			"ipv6.token: require the last 64 bits",
 		},
-		"fails with a token without router advertisements": {withIP("ipv6", "dhcp: true, token: '::1'"), "ipv6.token: require autoconf"},
+		"fails with a token without router advertisements": {withIP("ipv6", "dhcp: true, token: '::1'"), "ipv6.token: autoconf is required"},
 		"fails with a host name that adds a line": {
 			withIP("ipv4", "dhcp: true, dhcp-custom-hostname: \"a\\nb\""),
 			"ipv4.dhcp-custom-hostname: require a host name",
@@ -531,11 +531,11 @@ func TestFaultsOfRoutesRulesAndNamesTellTheirPlace(t *testing.T) {
 		},
 		"fails with a route of a family the interface lacks": {
 			withRoute("destination: '::/0', next-hop-interface: eth0"),
-			"require an interface with IPv6 addresses",
+			"has no IPv6 addresses",
 		},
 		"fails with a route over an interface without addresses": {
 			ethernet + "  ipv4: {enabled: true}\nroutes: {config: [{destination: 10.0.0.0/8, next-hop-interface: eth0}]}",
-			"require an interface with IPv4 addresses, static or of DHCP",
+			"has no IPv4 addresses, static or of DHCP",
 		},
 		"fails with a next hop of the other family": {
 			withRoute("destination: 0.0.0.0/0, next-hop-address: '::1', next-hop-interface: eth0"),
@@ -567,7 +567,7 @@ func TestFaultsOfRoutesRulesAndNamesTellTheirPlace(t *testing.T) {
 		},
 		"fails with an unreachable name server": {
 			withDNS("server: ['2001:db8::1']"),
-			"require an interface with IPv6 addresses for 2001:db8::1",
+			"no interface with IPv6 addresses for 2001:db8::1",
 		},
 		"fails with a link-local name server anywhere": {
 			withDNS("server: ['fe80::1']"),
@@ -591,11 +591,11 @@ func TestFaultsOfRoutesRulesAndNamesTellTheirPlace(t *testing.T) {
 		},
 		"fails with search domains and no addresses": {
 			ethernet + "dns-resolver: {config: {search: [example.com]}}",
-			"dns-resolver.config.search: require an interface with addresses",
+			"dns-resolver.config.search: no interface with addresses",
 		},
 		"fails with a rule of no family": {
 			withRule("route-table: 5"),
-			"route-rules.config[0].family: require ip-from",
+			"route-rules.config[0].family: ip-from",
 		},
 		"fails with a rule of two families": {
 			withRule("ip-from: 192.0.2.1, ip-to: '::/0', route-table: 5"),
@@ -603,7 +603,7 @@ func TestFaultsOfRoutesRulesAndNamesTellTheirPlace(t *testing.T) {
 		},
 		"fails with a rule without a table": {
 			withRule("ip-from: 192.0.2.1"),
-			"route-rules.config[0].route-table: require a table or an action",
+			"route-rules.config[0].route-table: a table or an action is required",
 		},
 		"fails with a rule that does something else": {
 			withRule("ip-from: 192.0.2.1, action: drop"),
@@ -611,7 +611,7 @@ func TestFaultsOfRoutesRulesAndNamesTellTheirPlace(t *testing.T) {
 		},
 		"fails with a mask of no mark": {
 			withRule("ip-from: 192.0.2.1, route-table: 5, fwmask: 1"),
-			"route-rules.config[0].fwmask: require fwmark",
+			"route-rules.config[0].fwmask: fwmark is required",
 		},
 		"fails with a rule for an interface that is not there": {
 			withRule("ip-from: 192.0.2.1, route-table: 5, iif: eth9"),
@@ -619,7 +619,7 @@ func TestFaultsOfRoutesRulesAndNamesTellTheirPlace(t *testing.T) {
 		},
 		"fails with a rule of a family no interface has": {
 			withRule("family: ipv6, route-table: 5"),
-			"route-rules.config[0].family: require an interface with IPv6 addresses",
+			"route-rules.config[0].family: no interface with IPv6 addresses",
 		},
 	})
 }
@@ -638,8 +638,10 @@ func TestFaultsOfTheMapTellTheirPlace(t *testing.T) {
 		"eth0",
 	) + `]}`
 	for name, c := range map[string]struct{ text, want string }{
-		"fails when it is no list":   {`{}`, "require a JSON list"},
-		"fails without an interface": {`[` + host() + `]`, "static_network_config[0].mac_interface_map: require"},
+		"fails when it is no list": {`{}`, "must be a JSON list"},
+		"fails without an interface": {
+			`[` + host() + `]`, "static_network_config[0].mac_interface_map: the MAC address of at least one interface is required",
+		},
 		"fails with an invalid MAC address": {
 			`[` + host(nic("52:54", "eth0")) + `]`, "mac_interface_map[0].mac_address: require a MAC address",
 		},

@@ -75,7 +75,7 @@ func checkSections(one iface) error {
 			return fmt.Errorf("%s: require it only with type %s, found type %s", section.key, section.kind, one.Type)
 		}
 		if !section.found && one.Type == section.kind && !slices.Contains([]string{"linux-bridge", "ethernet"}, one.Type) {
-			return fmt.Errorf("%s: require it with type %s, found none", section.key, section.kind)
+			return fmt.Errorf("%s: required with type %s", section.key, section.kind)
 		}
 	}
 	return nil
@@ -114,4 +114,4 @@ func portsOf(one iface) []string {
 	return out
 }
 
-var errBase = errors.New("base-iface: require an interface, found none")
+var errBase = errors.New("base-iface: an interface is required")

@@ -14,7 +14,7 @@ import (
 func NMState(h Host) ([]byte, error) {
 	tree, isMap := clone(h.tree).(map[string]any)
 	if !isMap {
-		return nil, fmt.Errorf("require a network state in YAML, found none")
+		return nil, fmt.Errorf("a network state in YAML is required")
 	}
 	for _, one := range eachMap(tree["interfaces"]) {
 		h.renameInterface(one)

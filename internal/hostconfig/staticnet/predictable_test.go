@@ -54,7 +54,7 @@ func TestPredictableNamesNeedNoEntryInTheMap(t *testing.T) {
 func TestPredictableNamesDoNotIdentifyAHost(t *testing.T) {
 	t.Parallel()
 	_, err := staticnet.Parse(`[{"network_yaml": "interfaces:\n- {name: eno1, type: ethernet, state: up}", "mac_interface_map": []}]`)
-	require.ErrorContains(t, err, "mac_interface_map: require the MAC address of at least one interface")
+	require.ErrorContains(t, err, "mac_interface_map: the MAC address of at least one interface is required")
 }
 
 func TestScriptLeavesPredictableNamesAlone(t *testing.T) {

@@ -28,12 +28,12 @@ func readState(text string) (state, map[string]any, error) {
 	content, tree, err := readTree(text)
 	if err != nil {
 		return s, nil, fmt.Errorf(
-			"require a network state in YAML, found a fault: %s",
+			"must be a network state in YAML: %s",
 			strings.TrimPrefix(firstLine(err.Error()), "error converting YAML to JSON: "),
 		)
 	}
 	if len(tree) == 0 {
-		return s, nil, errors.New("require a network state in YAML, found none")
+		return s, nil, errors.New("a network state in YAML is required")
 	}
 	if key := unknownKey(tree, reflect.TypeFor[state](), ""); key != "" {
 		return s, nil, unsupported(key, "")
@@ -42,7 +42,7 @@ func readState(text string) (state, map[string]any, error) {
 		return s, nil, err
 	}
 	if err := json.Unmarshal(content, &s); err != nil {
-		return s, nil, fmt.Errorf("require a network state in YAML, found another kind of value: %s", firstLine(err.Error()))
+		return s, nil, fmt.Errorf("a value of the network state has another type: %s", firstLine(err.Error()))
 	}
 	return s, tree, nil
 }
@@ -147,5 +147,5 @@ func unsupported(path, why string) error {
 	if why != "" {
 		why = " (" + why + ")"
 	}
-	return fmt.Errorf("%s: require a supported key, found an unsupported one%s", path, why)
+	return fmt.Errorf("%s is not supported%s", path, why)
 }

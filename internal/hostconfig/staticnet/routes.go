@@ -54,9 +54,9 @@ func (c *conversion) addRoute(r route) error {
 		return fmt.Errorf("next-hop-interface: require an interface that is up, found %s down", r.Interface)
 	case !c.hasAddresses(one, family):
 		return fmt.Errorf(
-			"next-hop-interface: require an interface with %s addresses, static or of DHCP, found %s without",
-			familyName[family],
+			"next-hop-interface: %s has no %s addresses, static or of DHCP",
 			r.Interface,
+			familyName[family],
 		)
 	}
 	next, err := c.nextHop(r, family)

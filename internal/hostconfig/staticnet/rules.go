@@ -132,7 +132,7 @@ func (r rule) ends() (from, to, family string, err error) {
 		family, ends[i] = familyOf(network.Addr()), network.String()
 	}
 	if family != "ipv4" && family != "ipv6" {
-		return "", "", "", errors.New("family: require ip-from, ip-to or the family ipv4 or ipv6, found none")
+		return "", "", "", errors.New("family: ip-from, ip-to or the family ipv4 or ipv6 is required")
 	}
 	if ends == [2]string{} {
 		ends[0] = map[string]string{"ipv4": "0.0.0.0/0", "ipv6": "::/0"}[family]
@@ -160,9 +160,9 @@ func (r rule) check() error {
 	case !slices.Contains([]string{"", "blackhole", "unreachable", "prohibit"}, r.Action):
 		return fmt.Errorf("action: require blackhole, unreachable or prohibit, found %q", r.Action)
 	case r.Mask != nil && r.Mark == nil:
-		return errors.New("fwmask: require fwmark with it, found none")
+		return errors.New("fwmask: fwmark is required with it")
 	case r.Table == nil && r.Action == "":
-		return errors.New("route-table: require a table or an action, found none")
+		return errors.New("route-table: a table or an action is required")
 	}
 	return nil
 }
@@ -185,5 +185,5 @@ func (c *conversion) ofRule(r rule, family string, table number) (iface, error) 
 	if one, found := c.ruled.family[family]; found {
 		return one, nil
 	}
-	return iface{}, fmt.Errorf("family: require an interface with %s addresses, found none", familyName[family])
+	return iface{}, fmt.Errorf("family: no interface with %s addresses", familyName[family])
 }

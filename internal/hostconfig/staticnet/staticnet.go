@@ -48,7 +48,7 @@ func Parse(text string) ([]Host, error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, model.Invalidf("static_network_config: require a JSON list of network_yaml and mac_interface_map, found something else")
+		return nil, model.Invalidf("static_network_config: must be a JSON list of network_yaml and mac_interface_map")
 	}
 	hosts, owners := make([]Host, 0, len(list)), map[string]int{}
 	for i, item := range list {
@@ -87,7 +87,7 @@ var nicName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,62}$`)
 // another host has, because hosts are distinguished by them.
 func checkNICs(at string, host int, nics []NIC, owners map[string]int) error {
 	if len(nics) == 0 {
-		return model.Invalidf("%s.mac_interface_map: require the MAC address of at least one interface, found none", at)
+		return model.Invalidf("%s.mac_interface_map: the MAC address of at least one interface is required", at)
 	}
 	names := map[string]bool{}
 	for i, nic := range nics {

@@ -13,7 +13,7 @@ func checkVLAN(one iface) error {
 	v := one.VLAN
 	switch {
 	case v.ID == nil || *v.ID < 1 || *v.ID > 4094:
-		return fmt.Errorf("vlan.id: require 1 to 4094, found %s", shown(v.ID))
+		return fmt.Errorf("vlan.id: require 1 to 4094%s", shown(v.ID))
 	case v.Base == "":
 		return fmt.Errorf("vlan.%w", errBase)
 	case !slices.Contains([]string{"", "802.1q", "802.1ad"}, v.Protocol):
@@ -26,9 +26,9 @@ func checkVLAN(one iface) error {
 
 func shown(n *number) string {
 	if n == nil {
-		return "none"
+		return ""
 	}
-	return n.text()
+	return ", found " + n.text()
 }
 
 // The bits of vlan.flags (nm-settings(5)).
@@ -58,7 +58,7 @@ func checkVXLAN(one iface) error {
 	v := one.VXLAN
 	switch {
 	case v.ID == nil || *v.ID < 0 || *v.ID >= 1<<24:
-		return fmt.Errorf("vxlan.id: require 0 to %d, found %s", 1<<24-1, shown(v.ID))
+		return fmt.Errorf("vxlan.id: require 0 to %d%s", 1<<24-1, shown(v.ID))
 	case v.Port != nil && (*v.Port < 0 || *v.Port > math.MaxUint16):
 		return fmt.Errorf("vxlan.destination-port: require 0 to %d, found %d", math.MaxUint16, *v.Port)
 	}
@@ -74,7 +74,7 @@ func checkVXLAN(one iface) error {
 		families[familyOf(ip)] = true
 	}
 	if len(families) > 1 {
-		return errors.New("vxlan.remote: require an address of the family of local, found another")
+		return errors.New("vxlan.remote: must be of the same family as local")
 	}
 	return nil
 }
@@ -124,10 +124,10 @@ func (c *conversion) writeMACVLAN(file keyfile, one iface) {
 
 func checkVRF(one iface) error {
 	if one.VRF.Port != nil && one.VRF.Ports != nil {
-		return errors.New("vrf.port: require the ports under one name, found two")
+		return errors.New("vrf.port: the ports must be under one name")
 	}
 	if t := one.VRF.Table; t == nil || *t < 1 || *t > math.MaxUint32 {
-		return fmt.Errorf("vrf.route-table-id: require a table, found %s", shown(t))
+		return fmt.Errorf("vrf.route-table-id: require the number of a table%s", shown(t))
 	}
 	return nil
 }

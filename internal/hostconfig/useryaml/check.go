@@ -26,7 +26,7 @@ func Check(content []byte, limit int) error {
 	}
 	e := expansion{limit: limit, sizes: map[*tree.Node]int{}}
 	if size := e.of(&root); size > limit {
-		return model.Invalidf("require at most %d bytes after aliases are replaced, found more", limit)
+		return model.Invalidf("more than %d bytes after aliases are replaced", limit)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func TestImagesOpenWithTheAddressThatIsGivenOut(t *testing.T) {
 		require.Contains(
 			t,
 			images.get(byID).message(http.StatusUnauthorized),
-			"require a credential in",
+			"a credential in",
 			"although others have it in the cache",
 		)
 		images.get(long + "&" + form.parameter + "=" + token + "x").message(http.StatusUnauthorized)

@@ -54,7 +54,7 @@ func TestImagesHaveWhatTheirEnvironmentSays(t *testing.T) {
 		require.Equal(t, full.body, again.body, same)
 	}
 	disconnected := images.get("/byid/" + e.ID.String() + "/4.22/x86_64/disconnected.iso")
-	require.Contains(t, disconnected.reason(http.StatusConflict), "require a cluster", "what the API refuses is handed on")
+	require.Contains(t, disconnected.reason(http.StatusConflict), "a cluster is required", "what the API refuses is handed on")
 
 	minimal := images.get("/byid/" + e.ID.String() + "/4.22/x86_64/minimal.iso")
 	require.Equal(t, http.StatusOK, minimal.status, "%s", minimal.body)

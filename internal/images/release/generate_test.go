@@ -258,10 +258,10 @@ func TestGenerateRefusesManifestsByName(t *testing.T) {
 		"another folder":          {"tls/ca.crt", "", "require a manifest in manifests/ or openshift/"},
 		"a way out":               {"manifests/../../x.yaml", "", "require a manifest in"},
 		"a hidden file":           {"manifests/.x.yaml", "", "require a manifest in"},
-		"no YAML":                 {"manifests/x.yaml", "a: b: c", "require YAML in manifests/x.yaml, found in document 1 at line 1"},
+		"no YAML":                 {"manifests/x.yaml", "a: b: c", "manifests/x.yaml is not valid YAML: document 1 at line 1"},
 		"a patch of nothing":      {"manifests/x.yaml.patch", "[{op: remove, path: /a}]", "the installer made no manifest x.yaml"},
 		"a patch without a name":  {"manifests/x.patch", "[]", "require a patch named after a manifest"},
-		"a patch that is no list": {"manifests/x.yaml.patch", "a: b", "require a list of operations"},
+		"a patch that is no list": {"manifests/x.yaml.patch", "a: b", "must be a list of operations"},
 		"a patch that cannot be": {
 			"openshift/cluster-dns-02-config.yml.patch", "[{op: replace, path: /a/b, value: 1}]",
 			"apply patch cluster-dns-02-config.yml.patch",

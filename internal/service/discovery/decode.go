@@ -26,7 +26,7 @@ func decode[T any](r wire.StepReply) (T, error) {
 	var out T
 	text := strings.TrimSpace(r.Output)
 	if text == "" || text == "null" {
-		return out, model.Invalidf("require the output of step %s to be JSON, found none", r.StepType)
+		return out, model.Invalidf("step %s has no output, JSON is required", r.StepType)
 	}
 	limit := limitOf(r.StepType)
 	if len(text) > limit.bytes {

@@ -53,7 +53,7 @@ func (a Acceptance) InstallHost(ctx context.Context, infraEnvID, id uuid.UUID) (
 	}
 	if h.ClusterID == nil || !h.DayTwo() {
 		return 0, model.Conflictf("host %s cannot be installed by itself: "+
-			"require a host added to an existing cluster, found one of kind %s and status %s",
+			"require a host added to an existing cluster, found kind %s and status %s",
 			h.Hostname(), h.Kind, h.Status)
 	}
 	if err := a.Evaluation.RefreshCluster(ctx, *h.ClusterID); err != nil {

@@ -116,7 +116,7 @@ func (r Clusters) sameIngressCert(ctx context.Context, c *model.Cluster, merged 
 		return err
 	}
 	if !bytes.Equal(known, merged) {
-		return model.Conflictf("cluster %s has an ingress certificate since %s: require the same one, found another",
+		return model.Conflictf("cluster %s has an ingress certificate since %s, and the reported one differs from it",
 			c.Name, c.IngressCertAt.UTC().Format(time.RFC3339))
 	}
 	return r.CheckMilestones(ctx, c.ID)

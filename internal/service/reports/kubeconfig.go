@@ -15,7 +15,7 @@ import (
 // kubeconfig. It returns an ErrInvalid when the text holds no certificate.
 func addCA(kubeconfig []byte, certificates string) ([]byte, error) {
 	if block, _ := pem.Decode([]byte(certificates)); block == nil || block.Type != "CERTIFICATE" {
-		return nil, model.Invalidf("require a PEM certificate, found none")
+		return nil, model.Invalidf("no PEM certificate found")
 	}
 	var doc map[string]any
 	if err := yaml.Unmarshal(kubeconfig, &doc); err != nil {

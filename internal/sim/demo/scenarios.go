@@ -110,7 +110,7 @@ var scenarios = []scenario{
 	}},
 	{"fips", "a single node in FIPS mode, which only a service refuses that cannot run its installer", func(p *planner) {
 		p.single("fips")
-		p.override, p.refusal = `{"fips":true}`, "require a service that runs on RHEL 9 in FIPS mode"
+		p.override, p.refusal = `{"fips":true}`, "a service that runs on RHEL 9 in FIPS mode is required"
 		p.environment = []string{"INSTALLER_ENVIRONMENT=OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION=true"}
 		p.claims = []claim{
 			hasField(machineConfigs, "", "99-master-fips", "true", "spec", "fips"),

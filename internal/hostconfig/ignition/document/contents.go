@@ -99,7 +99,7 @@ func CheckPaths(config []byte) error {
 			for above := path.Dir(n.Path); len(above) > 1; above = path.Dir(above) {
 				if files[above] {
 					return model.Invalidf(
-						"invalid Ignition config: storage: require a folder at %s, which is above %s, found a file",
+						"invalid Ignition config: storage: %s must be a folder, not a file, because it is above %s",
 						above,
 						n.Path,
 					)

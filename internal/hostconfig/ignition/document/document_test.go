@@ -56,7 +56,7 @@ func TestCheckTellsThePlaceOfAFault(t *testing.T) {
 	for name, c := range map[string]struct{ config, want string }{
 		"no JSON":          {`{"ignition":`, "not JSON at byte 12"},
 		"another type":     {`{"ignition":[]}`, "cannot unmarshal array"},
-		"no version":       {`{}`, "require ignition.version, found none"},
+		"no version":       {`{}`, "ignition.version is required"},
 		"no such version":  {`{"ignition":{"version":"three"}}`, `found "three"`},
 		"version 2":        {`{"ignition":{"version":"2.2.0"}}`, "require ignition.version 3.0.0 to 3.5.0, found 2.2.0"},
 		"a future version": {`{"ignition":{"version":"3.99.0"}}`, "found 3.99.0"},

@@ -93,7 +93,7 @@ func Version(config []byte) (*semver.Version, error) {
 		return nil, model.Invalidf("invalid Ignition config: %s", describe(err))
 	}
 	if stub.Ignition.Version == "" {
-		return nil, model.Invalidf("invalid Ignition config: require ignition.version, found none")
+		return nil, model.Invalidf("invalid Ignition config: ignition.version is required")
 	}
 	v, err := semver.StrictNewVersion(stub.Ignition.Version)
 	if err != nil {
