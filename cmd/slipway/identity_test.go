@@ -80,15 +80,18 @@ func TestServiceDoesNotStartWithoutKnowingWhoMayUseIt(t *testing.T) {
 		},
 		"half a certificate": {[]string{"HTTPS_CERT_FILE=/no/such/file"}, "--tls-cert and --tls-key are required together"},
 		"a certificate and plain": {
-			[]string{"HTTPS_CERT_FILE=/a", "HTTPS_KEY_FILE=/b", "SLIPWAY_PLAIN_HTTP=true"}, "--plain-http: require neither",
+			[]string{"HTTPS_CERT_FILE=/a", "HTTPS_KEY_FILE=/b", "SLIPWAY_PLAIN_HTTP=true"}, "--plain-http cannot be combined with",
 		},
 		"a certificate that is not": {
 			[]string{"HTTPS_CERT_FILE=/no/cert", "HTTPS_KEY_FILE=/no/key"}, "read the certificate /no/cert and its key",
 		},
 		"local with one key": {
-			[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + public}, "EC_PRIVATE_KEY_PEM: require the key that signs",
+			[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + public}, "EC_PRIVATE_KEY_PEM, which signs tokens of agents, is required",
 		},
-		"local with another's key": {[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + other, "EC_PRIVATE_KEY_PEM=" + private}, "does not belong"},
+		"local with another's key": {
+			[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + other, "EC_PRIVATE_KEY_PEM=" + private},
+			"EC_PRIVATE_KEY_PEM does not belong to EC_PUBLIC_KEY_PEM",
+		},
 	} {
 		_, complaints, code := ran(t, append([]string{"SLIPWAY_LISTEN=127.0.0.1:0", "SLIPWAY_DATA_DIR=" + t.TempDir()}, c.env...), "up")
 		require.NotZero(t, code, name)

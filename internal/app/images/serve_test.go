@@ -166,7 +166,7 @@ func TestImagesAloneSayWhatIsMissing(t *testing.T) {
 		"--service-url, the address of the API, is required": {},
 		"read --service-url: require an address":             {"--service-url", "service"},
 		"--tls-cert and --tls-key are required together":     {"--service-url", "http://127.0.0.1:1", "--tls-cert", "a"},
-		"--http-port: require --tls-cert and --tls-key":      {"--service-url", "http://127.0.0.1:1", "--http-port", "1"},
+		"--http-port requires --tls-cert and --tls-key":      {"--service-url", "http://127.0.0.1:1", "--http-port", "1"},
 		"read OS_IMAGES": {"--service-url", "http://127.0.0.1:1", "--os-images", "{"},
 	} {
 		err := execute(t.Context(), testProcess(io.Discard, variables{}),

@@ -148,7 +148,7 @@ func TestAnythingButAnImageIsExplained(t *testing.T) {
 		"/boot-artifacts/initrd?version=4.22": {
 			404, `require one of the boot artifacts rootfs, kernel and ins-file, found "initrd"`,
 		},
-		"/boot-artifacts/kernel": {400, "version: require"},
+		"/boot-artifacts/kernel": {400, "version is required"},
 		"/byid/" + id + "/4.22.9/ppc64le/full.iso": {
 			503, "the operating system image of OpenShift 4.22.9 (ppc64le) waits for its download",
 		},

@@ -45,7 +45,7 @@ func TestOnlyWhatIsOfferedIsFound(t *testing.T) {
 	b := newBench(t, openshift.OSImages{inPlace("4.20", "/nowhere/20.iso"), inPlace("4.22", "/nowhere/22.iso")}, nil)
 	_, err = b.Find("4.22", "s390x", "")
 	require.ErrorIs(t, err, model.ErrNotFound)
-	require.ErrorContains(t, err, "for OpenShift 4.22 (s390x), found 4.22 (x86_64), 4.20 (x86_64);")
+	require.ErrorContains(t, err, "for OpenShift 4.22 (s390x), available: 4.22 (x86_64), 4.20 (x86_64);")
 	_, err = b.Find("4.22", "x86_64", openshift.TypeDisconnectedISO)
 	require.ErrorIs(t, err, model.ErrNotFound)
 	_, err = b.Find("newest", "x86_64", "")

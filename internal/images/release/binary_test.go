@@ -151,7 +151,7 @@ func TestMissingLibraryIsNamedWithItsPackage(t *testing.T) {
 	p := serve(t, payload.Options{})
 	for n, c := range []struct{ library, want, wantNot string }{
 		{"libvirt.so.0", "machine of this service; its package is libvirt-libs on RHEL and Fedora, libvirt0 on Debian and Ubuntu", "exit status"},
-		{"libother.so.7", "require libother.so.7 on the machine of this service", "package is"},
+		{"libother.so.7", "libother.so.7, which openshift-install of release 4.20.33 is linked against, is missing", "package is"},
 	} {
 		t.Run(c.library, func(t *testing.T) {
 			t.Parallel()

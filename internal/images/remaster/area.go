@@ -42,7 +42,7 @@ func (b *Base) ignitionArea(image io.ReaderAt) (area, error) {
 	}
 	f, ok := b.first(info.File)
 	if !ok {
-		return area{}, fmt.Errorf("find the area for an Ignition config: file %q is missing in the image", info.File)
+		return area{}, fmt.Errorf("find the area for an Ignition config: the image has no file %q", info.File)
 	}
 	a := area{path: info.File, offset: info.Offset, length: info.Length}
 	if a.offset == 0 && a.length == 0 {

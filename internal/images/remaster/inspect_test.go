@@ -44,9 +44,9 @@ func TestAnAreaOutsideOfItsFileIsRefused(t *testing.T) {
 	t.Parallel()
 	own := read(t, build(t, isotest.Options{}).own(t))
 	for text, reason := range map[string]string{
-		`{"file":"images/none.img"}`: `file "images/none.img" is missing in the image`,
-		`{}`:                         `require a file "" in the image`,
-		`{"file":"images"}`:          `require a file "images" in the image`,
+		`{"file":"images/none.img"}`: `the image has no file "images/none.img"`,
+		`{}`:                         `the image has no file ""`,
+		`{"file":"images"}`:          `the image has no file "images"`,
 		`{"file":"images/ignition.img","offset":1}`: "require a range of the 262144 bytes of images/ignition.img in " +
 			"one piece, found 0 bytes at 1",
 		`{"file":"images/ignition.img","offset":-1,"length":5}`:       "found 5 bytes at -1",

@@ -134,10 +134,10 @@ func TestFaultsOfKeysNameTheirSettingAndNoKey(t *testing.T) {
 		"no public key":               {auth.ModeLocal, privatePEM(t, key), "", "EC_PUBLIC_KEY_PEM"},
 		"a public key of another use": {auth.ModeLocal, privatePEM(t, large), publicPEM(t, large), "require curve P-256, found P-384"},
 		"keys of two pairs": {
-			auth.ModeLocal, privatePEM(t, other), publicPEM(t, key), "EC_PRIVATE_KEY_PEM: require the private key of EC_PUBLIC_KEY_PEM",
+			auth.ModeLocal, privatePEM(t, other), publicPEM(t, key), "EC_PRIVATE_KEY_PEM does not belong to EC_PUBLIC_KEY_PEM",
 		},
-		"a private key that is no key": {auth.ModeLocal, "hunter2", publicPEM(t, key), "EC_PRIVATE_KEY_PEM: require a private key"},
-		"local without a private key":  {auth.ModeLocal, "", publicPEM(t, key), "EC_PRIVATE_KEY_PEM: require the key that signs"},
+		"a private key that is no key": {auth.ModeLocal, "hunter2", publicPEM(t, key), "EC_PRIVATE_KEY_PEM: must be a private key"},
+		"local without a private key":  {auth.ModeLocal, "", publicPEM(t, key), "EC_PRIVATE_KEY_PEM, which signs tokens of agents, is required"},
 	} {
 		_, err := auth.NewLocal(auth.LocalOptions{Mode: c.mode, PrivateKey: model.Secret(c.private), PublicKey: c.public, Now: time.Now})
 		require.ErrorContains(t, err, c.want, name)

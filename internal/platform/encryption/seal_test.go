@@ -122,7 +122,7 @@ func TestNewRefusesBadKeys(t *testing.T) {
 	_, err := encryption.New([]byte("short"))
 	require.EqualError(t, err, "require a key of 32 bytes, found 5")
 	_, err = encryption.New(key(1), key(1))
-	require.ErrorContains(t, err, "require each key once")
+	require.ErrorContains(t, err, "the same key is given twice")
 }
 
 func TestLoadOrCreateMakesAPrivateFileOnce(t *testing.T) {

@@ -168,10 +168,10 @@ func TestSettingsOfAnIssuerAreChecked(t *testing.T) {
 	t.Parallel()
 	_, at := open(t, nil)
 	for want, change := range map[string]func(*oidc.Options){
-		"OIDC_ISSUER_URL: require":          func(o *oidc.Options) { o.Issuer = "http://sso.example.com" },
-		"OIDC_CLIENT_ID: require":           func(o *oidc.Options) { o.ClientID = "" },
-		"require one of OIDC_ADMIN_ROLES":   func(o *oidc.Options) { o.Roles = nil },
-		"OIDC_CA_FILE: require certificate": func(o *oidc.Options) { o.Authorities = []byte("x") },
+		"OIDC_ISSUER_URL: require": func(o *oidc.Options) { o.Issuer = "http://sso.example.com" },
+		"OIDC_CLIENT_ID, the name": func(o *oidc.Options) { o.ClientID = "" },
+		"OIDC_ADMIN_ROLES, OIDC_USER_ROLES or OIDC_VIEWER_ROLES is required": func(o *oidc.Options) { o.Roles = nil },
+		"OIDC_CA_FILE: no PEM certificate found":                             func(o *oidc.Options) { o.Authorities = []byte("x") },
 	} {
 		o := options(at)
 		change(&o)

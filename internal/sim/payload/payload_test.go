@@ -20,7 +20,7 @@ func TestServeListensOnLoopbackOnly(t *testing.T) {
 		require.ErrorContains(t, err, "require a loopback address and port", address)
 	}
 	_, err := payload.Serve(t.Context(), payload.Options{})
-	require.ErrorContains(t, err, "require an installer command")
+	require.ErrorContains(t, err, "an installer command is required")
 }
 
 func TestReleasesAreTheSameInEveryRun(t *testing.T) {

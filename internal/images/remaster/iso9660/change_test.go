@@ -95,7 +95,7 @@ func TestABootImageOfUnknownLength(t *testing.T) {
 	remaster(t, iso) // of known length
 	binary.LittleEndian.PutUint16(catalogue(t, iso)[6:], 1)
 	_, err := read(t, iso).Remaster(bytes.NewReader(iso))
-	require.ErrorContains(t, err, "require the length of the boot image at byte")
+	require.ErrorContains(t, err, "the length of the boot image at byte")
 	require.ErrorContains(t, err, "no file, no partition and 1 sectors")
 }
 

@@ -22,7 +22,7 @@ var hostile = map[string]struct {
 	"no first descriptor": {set(32768, 3), "the primary volume descriptor is missing"},
 	"no last descriptor": {func(_ *testing.T, iso []byte) []byte {
 		return append(iso[:34816], bytes.Repeat(iso[32768:34816], 100)...)
-	}, "require at most 64 volume descriptors"},
+	}, "no end after 64 volume descriptors"},
 	"a root in the void": {wide(32768+158, 1<<31), "require data within the"},
 	"a huge root":        {wide(32768+166, 1<<31), "require data within the"},
 	"a folder in itself": {func(t *testing.T, iso []byte) []byte {
@@ -38,7 +38,7 @@ var hostile = map[string]struct {
 	"odd extents": {func(t *testing.T, iso []byte) []byte {
 		return again(inRecord("TWIN1.;1", 25, 0x80)(t, iso), "TWIN2", "TWIN1")
 	}, "require extents of whole blocks before the last, found 300"},
-	"interleaved files": {inRecord("OTHER.IMG;1", 26, 1), "require files in one piece"},
+	"interleaved files": {inRecord("OTHER.IMG;1", 26, 1), "is interleaved"},
 	"a short record":    {inRecord("OTHER.IMG;1", 0, 20), "require a directory record of 34 to"},
 	"a long identifier": {inRecord("OTHER.IMG;1", 32, 250), "require an identifier within"},
 	"a name with a slash": {
@@ -49,7 +49,7 @@ var hostile = map[string]struct {
 		func(_ *testing.T, iso []byte) []byte { return again(iso, "twin2", "twin1") },
 		`two files have the name "twin1"`,
 	},
-	"endless continuation": {continued(0), "require at most 64 continuations"},
+	"endless continuation": {continued(0), "more than 64 continuations"},
 	"continuation in void": {continued(1 << 30), "continuation of a record: require data within"},
 }
 
