@@ -101,12 +101,12 @@ func TestInfoRefuses(t *testing.T) {
 		},
 		"an image that is no release":   {cli, pullSecret, model.ErrInvalid, "release-manifests/image-references is missing"},
 		"a name without a tag":          {p.Address() + "/release", pullSecret, model.ErrInvalid, "require an image with a tag or digest"},
-		"a pull secret that is no JSON": {info.Image, "secret-text", model.ErrUnprocessable, "read the pull secret: require a JSON object"},
+		"a pull secret that is no JSON": {info.Image, "secret-text", model.ErrUnprocessable, "read the pull secret: must be a JSON object"},
 		"a pull secret without a colon": {
-			info.Image, `{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}`, model.ErrUnprocessable, `require user:password in auth of "quay.io"`,
+			info.Image, `{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}`, model.ErrUnprocessable, `auth of "quay.io" must be user:password`,
 		},
 		"a pull secret without a base64": {
-			info.Image, `{"auths":{"quay.io":{"auth":"secret:text"}}}`, model.ErrUnprocessable, `require base64 in auth of "quay.io"`,
+			info.Image, `{"auths":{"quay.io":{"auth":"secret:text"}}}`, model.ErrUnprocessable, `auth of "quay.io" must be base64`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
