@@ -23,6 +23,7 @@ import (
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/discovery"
 	"slipway/internal/service/evaluation"
 	"slipway/internal/service/reports"
 	"slipway/internal/testing/pgtest"
@@ -53,13 +54,16 @@ func newService(t *testing.T) *service {
 	rules := evaluation.New(evaluation.Options{
 		Store: tables, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(), ReaderPatience: time.Hour,
 	})
+	agents := discovery.New(discovery.Options{
+		Store: tables, Evaluation: rules, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
+	})
 	releases, err := openshift.ParseReleases([]byte(`[
 		{"version":"4.20.5","cpu_architectures":["x86_64","arm64"],"support_level":"production","default":true,"url":"quay.io/ocp/release:4.20.5"},
 		{"version":"4.9.3","cpu_architectures":["x86_64"],"support_level":"end-of-life","url":"quay.io/ocp/release:4.9.3"}]`))
 	require.NoError(t, err)
 	server := httptest.NewServer(api.NewServer(api.Options{
 		Service: api.Service{
-			Store: tables, Blob: blobs, Evaluation: rules, Orchestrator: willing{}, Log: log, Now: time.Now,
+			Store: tables, Blob: blobs, Discovery: agents, Evaluation: rules, Orchestrator: willing{}, Log: log, Now: time.Now,
 			ClusterReports: reports.Clusters{Store: tables, Blob: blobs},
 		},
 		Catalogue:  api.Catalogue{Releases: openshift.NewCatalogue(releases)},
