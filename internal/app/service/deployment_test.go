@@ -90,7 +90,7 @@ func TestClustersInFIPSModeNeedAMachineOrAVariable(t *testing.T) {
 	}
 	for _, bad := range []string{"secret", "=secret", "a b=secret", "HOME=secret", "OPENSHIFT_INSTALL_INVOKER=secret"} {
 		_, err := readDeployment(settings.Deployment{InstallerEnvironment: []string{bad}}, notInFIPS)
-		require.ErrorContains(t, err, "read INSTALLER_ENVIRONMENT: require")
+		require.ErrorContains(t, err, "read INSTALLER_ENVIRONMENT: the installer's environment")
 		require.NotContains(t, err.Error(), "secret")
 	}
 }

@@ -26,10 +26,10 @@ func CheckEnvironment(environment []string) error {
 	for _, entry := range environment {
 		name, _, ok := strings.Cut(entry, "=")
 		if !ok || !variableName.MatchString(name) {
-			return model.Invalidf("each entry of the installer's environment must be KEY=VALUE")
+			return model.Invalidf("the installer's environment: each entry must be KEY=VALUE")
 		}
 		if slices.Contains(ownVariables, name) {
-			return model.Invalidf("the service itself sets %s in the installer's environment", name)
+			return model.Invalidf("the installer's environment: the service itself sets %s", name)
 		}
 	}
 	return nil
