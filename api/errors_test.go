@@ -96,7 +96,7 @@ func TestBodiesOverTheLimitAreRefused(t *testing.T) {
 	c := s.cluster(nil)
 	big := `{"tags":"` + strings.Repeat("x", 4<<20) + `"}`
 	got := s.send(http.MethodPatch, clusterPath(c.ID), big).reason(http.StatusRequestEntityTooLarge)
-	require.Contains(t, got, "at most 4194304 bytes")
+	require.Contains(t, got, "longer than 4194304 bytes")
 	e := s.infraEnv(c.ID)
 	h := s.host(e.ID)
 	report := `{"step_type":"ntp-synchronizer","step_id":"x","output":"{}","error":"` + strings.Repeat("x", 5<<20) + `"}`
