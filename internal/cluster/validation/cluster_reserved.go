@@ -78,7 +78,8 @@ func (c *clusterCase) overlapsReserved() (verdict, bool) {
 			kind     string
 			networks []netip.Prefix
 		}{
-			{"machine", c.Cluster.MachineNetworks}, {"cluster", clusterPrefixes(c.Cluster.ClusterNetworks)},
+			{"machine", c.Cluster.MachineNetworks},
+			{"cluster", clusterPrefixes(c.Cluster.ClusterNetworks)},
 			{"service", c.Cluster.ServiceNetworks},
 		} {
 			i := slices.IndexFunc(list.networks, r.network.Overlaps)
