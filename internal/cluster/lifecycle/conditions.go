@@ -115,10 +115,10 @@ func HostConditionsOf(results []model.ValidationResult) HostConditions {
 		VSphereDiskUUID:       passed(wire.HostValidationIDVsphereDiskUUIDEnabled),
 		SufficientDiskSpeed:   passed(wire.HostValidationIDSufficientInstallationDiskSpeed),
 		ImagesAvailable:       passed(wire.HostValidationIDContainerImagesAvailable),
-		failedHardware:        failing(results, minHardware),
-		failedInput:           failing(results, requiredInput),
-		failedForInstallation: failing(results, others(results, notForInstallation)),
-		failedToBeBound:       failing(results, toBeBound),
+		failedHardware:        failing(results, among(minHardware)),
+		failedInput:           failing(results, among(requiredInput)),
+		failedForInstallation: failing(results, beside(notForInstallation)),
+		failedToBeBound:       failing(results, among(toBeBound)),
 	}
 	c.MinHardware = len(c.failedHardware) == 0
 	c.RequiredInput = len(c.failedInput) == 0
@@ -138,10 +138,10 @@ type ClusterConditions struct {
 
 // ClusterConditionsOf groups the results of a cluster.
 func ClusterConditionsOf(results []model.ValidationResult) ClusterConditions {
-	vips := failing(results, vipsDefined)
+	vips := failing(results, among(vipsDefined))
 	c := ClusterConditions{
-		failedInput:      failing(results, clusterInput),
-		failedForInstall: failing(results, others(results, notRequiredForInstall)),
+		failedInput:      failing(results, among(clusterInput)),
+		failedForInstall: failing(results, beside(notRequiredForInstall)),
 	}
 	c.PendingInput = len(c.failedInput) == 0
 	c.VIPsDefined = len(vips) == 0
@@ -161,24 +161,22 @@ func failures(results []model.ValidationResult) map[string]string {
 	return out
 }
 
-// failing lists the messages of the given rules that did not pass, in order of the results.
-func failing(results []model.ValidationResult, group []string) []string {
+// failing lists the messages of the rules of a group that did not pass, in order of the results.
+func failing(results []model.ValidationResult, group func(id string) bool) []string {
 	var out []string
 	for _, r := range results {
-		if !r.Passes() && slices.Contains(group, r.ID) {
+		if !r.Passes() && group(r.ID) {
 			out = append(out, r.Message)
 		}
 	}
 	return out
 }
 
-// others lists the rules of results that are not in a list.
-func others(results []model.ValidationResult, than []string) []string {
-	var out []string
-	for _, r := range results {
-		if !slices.Contains(than, r.ID) {
-			out = append(out, r.ID)
-		}
-	}
-	return out
+// among returns the group of the given rules, beside the group of all others.
+func among(ids []string) func(string) bool {
+	return func(id string) bool { return slices.Contains(ids, id) }
+}
+
+func beside(ids []string) func(string) bool {
+	return func(id string) bool { return !slices.Contains(ids, id) }
 }
