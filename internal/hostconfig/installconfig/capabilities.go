@@ -60,12 +60,12 @@ func (c *InstallConfig) checkCapabilities(cluster *model.Cluster) error {
 	}
 	has := func(name string) bool {
 		i := slices.IndexFunc(capabilities, func(k capability) bool { return k.name == name })
-		return minorBefore(version, capabilities[i].since) || c.Capabilities.BaselineCapabilitySet != "None" ||
+		return !atLeast(version, capabilities[i].since) || c.Capabilities.BaselineCapabilitySet != "None" ||
 			slices.Contains(c.Capabilities.AdditionalEnabledCapabilities, name)
 	}
 	for _, name := range c.Capabilities.AdditionalEnabledCapabilities {
 		known := slices.ContainsFunc(capabilities, func(k capability) bool { return k.name == name })
-		if !known && minorBefore(version, "4.20") {
+		if !known && !atLeast(version, "4.20") {
 			names := make([]string, len(capabilities))
 			for i, k := range capabilities {
 				names[i] = k.name
@@ -74,7 +74,7 @@ func (c *InstallConfig) checkCapabilities(cluster *model.Cluster) error {
 				name, lastListed, strings.Join(names, ", "))
 		}
 	}
-	inCloud := c.Platform.BareMetal == nil && c.Platform.None == nil && !minorBefore(version, "4.16")
+	inCloud := c.Platform.BareMetal == nil && c.Platform.None == nil && atLeast(version, "4.16")
 	for _, rule := range []struct {
 		needs, why string
 		applies    bool
@@ -87,17 +87,11 @@ func (c *InstallConfig) checkCapabilities(cluster *model.Cluster) error {
 			needs: "CloudControllerManager", why: "the platform requires it",
 			applies: inCloud && (c.Platform.External == nil || c.Platform.External.CloudControllerManager == "External"),
 		},
-		{needs: "Ingress", why: "each cluster requires it", applies: !minorBefore(version, "4.17")},
+		{needs: "Ingress", why: "each cluster requires it", applies: atLeast(version, "4.17")},
 	} {
 		if rule.applies && !has(rule.needs) {
 			return misfit("capabilities.additionalEnabledCapabilities", "%s is missing: %s", rule.needs, rule.why)
 		}
 	}
 	return nil
-}
-
-// minorBefore reports whether a version is older than the first one of a minor version.
-func minorBefore(v *semver.Version, minor string) bool {
-	limit := semver.MustParse(minor)
-	return v.Major() < limit.Major() || v.Major() == limit.Major() && v.Minor() < limit.Minor()
 }

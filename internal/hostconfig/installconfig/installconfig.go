@@ -106,10 +106,12 @@ func newBuilder(cluster *model.Cluster, hosts []*model.Host) (*builder, error) {
 	return &builder{cluster: cluster, hosts: hosts, version: version, machineNetworks: networks}, nil
 }
 
-// atLeast ignores what follows the patch number: 4.18.0-rc.1 has the features of 4.18.
-func (b *builder) atLeast(version string) bool {
-	v := semver.MustParse(version)
-	return b.version.Major() > v.Major() || (b.version.Major() == v.Major() && b.version.Minor() >= v.Minor())
+func (b *builder) atLeast(minor string) bool { return atLeast(b.version, minor) }
+
+// atLeast ignores the patch number and what follows it: 4.18.0-rc.1 has the features of 4.18.
+func atLeast(version *semver.Version, minor string) bool {
+	v := semver.MustParse(minor)
+	return version.Major() > v.Major() || (version.Major() == v.Major() && version.Minor() >= v.Minor())
 }
 
 func (b *builder) count(role model.Role) int {
