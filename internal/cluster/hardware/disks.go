@@ -117,15 +117,15 @@ func ISCSIPaths(inv *wire.Inventory, d *wire.Disk) []*wire.Disk {
 func ISCSIAddresses(inv *wire.Inventory, d *wire.Disk) []netip.Addr {
 	var out []netip.Addr
 	for _, path := range ISCSIPaths(inv, d) {
-		if a, ok := parseAddr(path.Iscsi.HostIPAddress); ok {
+		if a, ok := ParseAddr(path.Iscsi.HostIPAddress); ok {
 			out = append(out, a)
 		}
 	}
 	return out
 }
 
-// parseAddr reads an address, an IPv4 one also from its IPv6 form.
-func parseAddr(text string) (netip.Addr, bool) {
+// ParseAddr reads an address, an IPv4 one also from its IPv6 form.
+func ParseAddr(text string) (netip.Addr, bool) {
 	a, err := netip.ParseAddr(text)
 	return a.Unmap(), err == nil
 }

@@ -101,7 +101,7 @@ func evaluateDisk(inv *wire.Inventory, d *wire.Disk, spec DiskSpec) []string {
 // iscsiPath says why a node could not boot over an iSCSI disk: its NIC is set up in the initial RAM disk, and again with the bridge of
 // the cluster's network when the default route leaves by it.
 func iscsiPath(inv *wire.Inventory, path *wire.Disk) string {
-	from, ok := parseAddr(path.Iscsi.HostIPAddress)
+	from, ok := ParseAddr(path.Iscsi.HostIPAddress)
 	switch {
 	case path.Iscsi.HostIPAddress == "":
 		return reasonISCSIHost + ", found none"

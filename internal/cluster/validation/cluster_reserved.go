@@ -9,6 +9,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/wire"
 )
 
@@ -106,7 +107,7 @@ func (c *clusterCase) proxyInside() (verdict, bool) {
 		if err != nil {
 			continue // the API refuses it
 		}
-		a, ok := parseAddr(u.Hostname())
+		a, ok := hardware.ParseAddr(u.Hostname())
 		if !ok {
 			continue
 		}

@@ -109,7 +109,7 @@ func (l *links) addr(text string) (netip.Addr, bool) {
 	if a, ok := l.parsed[text]; ok {
 		return a, a.IsValid()
 	}
-	a, _ := parseAddr(text)
+	a, _ := hardware.ParseAddr(text)
 	l.parsed[text] = a
 	return a, a.IsValid()
 }

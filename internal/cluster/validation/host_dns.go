@@ -105,18 +105,13 @@ func (c *hostCase) answers(name string) (addrs []netip.Addr, aliases []string, f
 		aliases = append(aliases, r.Cnames...)
 		for _, texts := range [][]string{r.Ipv4Addresses, r.Ipv6Addresses} {
 			for _, text := range texts {
-				if a, ok := parseAddr(text); ok {
+				if a, ok := hardware.ParseAddr(text); ok {
 					addrs = append(addrs, a)
 				}
 			}
 		}
 	}
 	return addrs, aliases, found
-}
-
-func parseAddr(text string) (netip.Addr, bool) {
-	a, err := netip.ParseAddr(text)
-	return a.Unmap(), err == nil
 }
 
 func noWildcardDNS(c *hostCase) verdict {

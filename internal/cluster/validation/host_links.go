@@ -3,6 +3,7 @@ package validation
 import (
 	"fmt"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -68,7 +69,7 @@ func (c *hostCase) mtuMatters(r *wire.MtuReport) bool {
 	if c.Cluster.UserManagedNetworking {
 		return true
 	}
-	remote, ok := parseAddr(r.RemoteIPAddress)
+	remote, ok := hardware.ParseAddr(r.RemoteIPAddress)
 	if !ok {
 		return false
 	}
