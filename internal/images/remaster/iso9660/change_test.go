@@ -27,7 +27,7 @@ func TestChangesThatCannotBe(t *testing.T) {
 		},
 		"removes a folder":     {iso9660.Change{Path: "images", Remove: true}, "is a folder or a symbolic link, not a file"},
 		"replaces the root":    {iso9660.Change{Path: "images/.."}, "is a folder or a symbolic link, not a file"},
-		"replaces a link":      {iso9660.Change{Path: "link"}, "is a folder or a symbolic link, not a file or a symbolic link"},
+		"replaces a link":      {iso9660.Change{Path: "link"}, "is a folder or a symbolic link, not a file"},
 		"adds to no folder":    {iso9660.Change{Path: "none/file"}, "its folder does not exist"},
 		"adds to a file":       {iso9660.Change{Path: "images/efiboot.img/file"}, "its folder does not exist"},
 		"adds too long a name": {iso9660.Change{Path: strings.Repeat("x", 256)}, "require a name of at most 255 bytes"},
