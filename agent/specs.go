@@ -33,24 +33,24 @@ func (a *Agent) stepSpecs() map[wire.StepType]spec {
 		wire.StepTypeVerifyVips:                 {run: taking(a.verifyVIPs)},
 		wire.StepTypeContainerImageAvailability: {run: taking(a.imageAvailability)},
 		wire.StepTypeInstallationDiskSpeedCheck: {run: a.diskSpeedCheck},
-		wire.StepTypeLogsGather:                 {run: taking(a.logsGather)},
+		wire.StepTypeLogsGather:                 {run: doing(a.logsGather)},
 		wire.StepTypeAPIVipConnectivityCheck:    {run: taking(a.apiVIPConnectivity)},
 		wire.StepTypeUpgradeAgent:               {run: taking(a.upgradeAgent), then: a.becomeUpgraded, needsThen: upgraded},
 		wire.StepTypeTangConnectivityCheck:      {run: taking(a.tangConnectivity)},
 		wire.StepTypeDhcpLeaseAllocate:          {run: taking(a.leaseAllocation)},
 		wire.StepTypeStopInstallation:           {run: a.stopInstallation},
 
-		wire.StepDiskClean:                 {run: taking(a.diskClean)},
-		wire.StepBootstrapStart:            {run: taking(a.bootstrapStart)},
-		wire.StepIgnitionFetch:             {run: taking(a.ignitionFetch)},
-		wire.StepImageWrite:                {run: taking(a.imageWrite)},
-		wire.StepControlPlaneWait:          {run: taking(a.controlPlaneWait)},
-		wire.StepBootkubeWait:              {run: taking(a.bootkubeWait)},
-		wire.StepControllerWait:            {run: taking(a.controllerWait)},
-		wire.StepReboot:                    {run: taking(a.prepareReboot), then: a.reboot},
-		wire.StepTypeInstall:               {run: taking(a.install)},
-		wire.StepTypeDownloadBootArtifacts: {run: taking(a.downloadBootArtifacts)},
-		wire.StepTypeRebootForReclaim:      {run: taking(a.acceptReclaim), then: a.reclaim},
+		wire.StepDiskClean:                 {run: taking(a.installer.CleanDisk)},
+		wire.StepBootstrapStart:            {run: doing(a.installer.StartBootstrap)},
+		wire.StepIgnitionFetch:             {run: taking(a.installer.FetchIgnition)},
+		wire.StepImageWrite:                {run: taking(a.installer.WriteImage)},
+		wire.StepControlPlaneWait:          {run: taking(a.installer.WaitControlPlane)},
+		wire.StepBootkubeWait:              {run: doing(a.installer.WaitBootkube)},
+		wire.StepControllerWait:            {run: doing(a.installer.WaitController)},
+		wire.StepReboot:                    {run: doing(a.installer.PrepareReboot), then: a.reboot},
+		wire.StepTypeInstall:               {run: doing(a.install)},
+		wire.StepTypeDownloadBootArtifacts: {run: doing(a.downloadBootArtifacts)},
+		wire.StepTypeRebootForReclaim:      {run: doing(a.acceptReclaim), then: a.reclaim},
 	}
 	for _, row := range steps.All() {
 		if s, runs := specs[row.Type]; runs {
@@ -100,6 +100,11 @@ func taking[Request, Response any](do func(context.Context, *Request) (Response,
 		}
 		return string(output), err
 	}
+}
+
+// doing makes a step of a function with a request in JSON. Its output is an empty object.
+func doing[Request any](do func(context.Context, *Request) error) func(context.Context, []string) (string, error) {
+	return taking(func(ctx context.Context, request *Request) (nothing, error) { return nothing{}, do(ctx, request) })
 }
 
 // argument reads the one argument of a step.

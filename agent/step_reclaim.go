@@ -34,32 +34,32 @@ const (
 // what the machine starts next. The root of the host is where this agent was configured to find it; the
 // folder in the request is where containers of other implementations have it. The image is fetched to the root file system first: an
 // image of an earlier request can be started until this one is whole.
-func (a *Agent) downloadBootArtifacts(ctx context.Context, req *wire.DownloadBootArtifactsRequest) (nothing, error) {
+func (a *Agent) downloadBootArtifacts(ctx context.Context, req *wire.DownloadBootArtifactsRequest) error {
 	if _, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "mount", Args: []string{"-o", "remount,rw", bootDir}}); err != nil &&
 		!hostexec.Missing(err) {
-		return nothing{}, fmt.Errorf("make %s writable: %w", bootDir, err)
+		return fmt.Errorf("make %s writable: %w", bootDir, err)
 	}
 	if err := a.clearLeftovers(); err != nil {
-		return nothing{}, err
+		return err
 	}
 	for _, folder := range []string{discoveryDir, stagingDir} {
 		if err := os.MkdirAll(a.host.Root.Path(folder), 0o755); err != nil {
-			return nothing{}, fmt.Errorf("make %s: %w", folder, err)
+			return fmt.Errorf("make %s: %w", folder, err)
 		}
 	}
 	defer os.RemoveAll(a.host.Root.Path(stagingDir)) //nolint:errcheck // the next request removes it as well
 	for _, part := range []struct{ name, url string }{{"vmlinuz", req.KernelURL}, {"initrd", req.InitrdURL}} {
 		if err := a.fetchArtifact(ctx, part.url, path.Join(stagingDir, part.name)); err != nil {
-			return nothing{}, err
+			return err
 		}
 	}
 	if err := a.placeImage(ctx); err != nil {
-		return nothing{}, err
+		return err
 	}
 	if err := a.writeDiscoveryEntry(req.RootfsURL); err != nil {
-		return nothing{}, err
+		return err
 	}
-	return nothing{}, a.sync(ctx)
+	return a.sync(ctx)
 }
 
 // clearLeftovers removes what a request that was interrupted did not finish.
@@ -132,11 +132,11 @@ func (a *Agent) download(ctx context.Context, url, to string) error {
 
 // acceptReclaim does the part of the step reboot-for-reclaim before its reply, reclaim the part
 // after it: the service must know before the host is gone.
-func (a *Agent) acceptReclaim(context.Context, *wire.RebootForReclaimRequest) (nothing, error) {
+func (a *Agent) acceptReclaim(context.Context, *wire.RebootForReclaimRequest) error {
 	if _, err := os.Stat(a.host.Root.Path(discoveryEntry)); err != nil {
-		return nothing{}, fmt.Errorf("look for the discovery image: %w", err)
+		return fmt.Errorf("look for the discovery image: %w", err)
 	}
-	return nothing{}, nil
+	return nil
 }
 
 func (a *Agent) reclaim(ctx context.Context, _ []string) error {

@@ -23,6 +23,17 @@ var shims = map[string]string{"amd64": "shimx64.efi", "arm64": "shimaa64.efi"}
 // SetBootOrder makes the firmware start from the boot device next. If that fails, the order of the firmware
 // stays, and the service detects a host that started from the wrong device. An image beside the running system
 // needs no entry: the firmware started the host from that disk, possibly through an entry of its first system.
+//
+// With /sys/firmware/efi:
+//
+//	lsblk --noheadings --raw --output PARTTYPE,PARTUUID,PATH DEVICE   every 2 s, until it lists the EFI system partition, for 20 s
+//	efibootmgr -v; [efibootmgr -q -b NUMBER -B]   entries of earlier installations
+//	mount -o ro PARTITION /run/slipway/efi; umount /run/slipway/efi   in which folder is the loader? mount: every 2 s for 20 s
+//	efibootmgr -c -d DEVICE -p 2 -L "Red Hat Enterprise Linux" -l \EFI\redhat\shimx64.efi   shimaa64.efi on arm64
+//
+// On ppc64le:
+//
+//	bootlist -m normal -o DEVICE
 func (i *Installer) SetBootOrder(ctx context.Context, req *wire.InstallCmdRequest) {
 	if req.CoreosImage != "" {
 		return

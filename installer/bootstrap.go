@@ -28,6 +28,16 @@ var usableName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([
 // the running system, adds the controller to the manifests and starts the bootstrap
 // services. Doing it again in the same attempt is safe; running services are left alone. A host that has begun the
 // bootstrap of another attempt refuses.
+//
+//	[ssh-keygen -q -t ecdsa -b 256 -N  -f /root/.ssh/id_ecdsa]   when that file is missing
+//	[hostnamectl set-hostname NAME]             when the host's name is not usable
+//	systemctl daemon-reload
+//	[systemctl enable UNIT...] [systemctl disable UNIT...] [systemctl mask UNIT...]   as bootstrap.ign says
+//	systemctl restart NetworkManager.service
+//	[systemctl start --no-block node-image-pull.service node-image-overlay.service]   without /usr/bin/oc, when
+//	                                            bootstrap.ign has them; then every 5 s:
+//	[systemctl show --property=Id,ActiveState,Result UNIT...]   until node-image-overlay.service is active, or one of both has failed
+//	[systemctl start bootkube.service approve-csr.service progress.service]   unless bootkube is done
 func (i *Installer) StartBootstrap(ctx context.Context, req *wire.BootstrapRequest) error {
 	config, err := i.Client.ClusterFile(ctx, req.ClusterID, bootstrapIgnition, client.WithRetry(fetchLimit))
 	if err != nil {

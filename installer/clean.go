@@ -27,6 +27,15 @@ func (r *CleanReport) warn(format string, args ...any) {
 // CleanDisk formats the disks of the request and frees its boot device of leftovers: LVM, device mapper, RAID,
 // signatures. What could not be removed is a warning: coreos-installer decides whether it can write. An error
 // means that ctx ended or that the request is not for this host.
+//
+//	[each disk to format: dd if=/dev/zero of=DISK bs=512 count=1]
+//	lsblk --json --paths --output NAME,KNAME,TYPE,MOUNTPOINT DEVICE
+//	pvs --reportformat json --options pv_name,vg_name,vg_uuid
+//	[vgremove --yes --force VG] [pvremove --yes --force --force PV]
+//	[dmsetup remove --retry NAME] [mdadm --stop MD] [mdadm --zero-superblock MEMBER]
+//	[each partition: wipefs --all --force PARTITION]
+//	wipefs --all --force DEVICE                 fallback: wipefs --all DEVICE
+//	after a failure: lsblk, [dmsetup remove --retry NAME] [mdadm --stop MD] of all that is stacked, and all from lsblk on once more
 func (i *Installer) CleanDisk(ctx context.Context, req *wire.InstallCmdRequest) (CleanReport, error) {
 	report := CleanReport{Cleaned: []string{}, Skipped: []string{}, Warnings: []string{}}
 	if err := i.CheckRequest(req); err != nil {

@@ -41,6 +41,9 @@ func (i *Installer) nodesNeeded(ctx context.Context, o *others) int {
 // WaitControlPlane waits on the bootstrap host until enough other nodes of the control plane are ready, and reports
 // for the other hosts what only this one sees: that they fetched their configuration, and that they joined. It ends
 // with ctx, or when a unit of the bootstrap failed.
+//
+//	systemctl show --property=Id,ActiveState,Result UNIT...   every 5 s: units that carry the control plane
+//	[journalctl --no-pager --output=cat --lines=20 --unit=UNIT]   of a unit that failed: the wait ends
 func (i *Installer) WaitControlPlane(ctx context.Context, req *wire.InstallCmdRequest) (ControlPlaneReport, error) {
 	others, units := i.watchOthers(req), i.watchUnits(controlPlaneUnits...)
 	for {

@@ -18,6 +18,20 @@ type ImageReport struct {
 
 // WriteImage writes CoreOS and the host's Ignition to the boot device, once, and reports the percentage as it
 // increases. It never retries by itself: a half written image may be written again only on a new command.
+//
+//	coreos-installer install --insecure -i /opt/install-dir/ROLE-HOSTID.ign [installer args] DEVICE
+//
+// An image of CoreOS in the request is deployed beside the running system instead; ostree and rpm-ostree run by
+// systemd-run --quiet --wait --pipe --collect --unit=slipway-image.service --setenv=VARIABLE... -- COMMAND:
+//
+//	systemctl stop slipway-image.service
+//	mount /sysroot -o remount,rw; mount /boot -o remount,rw
+//	[touch /ostree/repo/tmp/node-image; ostree refs --repo /ostree/repo --delete coreos/node-image]   when it is there
+//	[ostree admin stateroot-init install]       unless it is there
+//	ostree container image deploy --stateroot install --sysroot / --authfile FILE --karg KARG... --image IMAGE
+//	ostree admin finalize-staged
+//	[rpm-ostree kargs --os install --append KARG... --delete-if-present KARG...; ostree admin finalize-staged]
+//	sync --file-system /boot                    before and after /boot/ignition.firstboot is made
 func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest) (ImageReport, error) {
 	if err := i.awaitDevices(ctx, req); err != nil {
 		return ImageReport{}, err

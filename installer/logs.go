@@ -78,7 +78,15 @@ func journal(unit string) []string {
 }
 
 // SendLogs collects the logs of the host and sends them to the service, together with the state of the
-// collection. What could not be collected is named in the archive.
+// collection. Each command may fail; its error then stands in the archive.
+//
+//	journalctl --no-pager --output=short-iso --unit=agent.service
+//	the same for ironic-agent and NetworkManager
+//	dmesg | lsblk --output-all | ls -lR /dev/disk | pvdisplay | vgdisplay | lvdisplay | cat /proc/mdstat | cat /etc/resolv.conf
+//	chronyc -n sources | findmnt | ip address | ip route | systemctl --no-pager --failed
+//	[bootstrap: journalctl --no-pager --output=short-iso --unit=UNIT for bootkube, release-image, kubelet, crio,
+//	                                            approve-csr, progress, node-image-pull]
+//	[bootstrap, when it exists: /usr/local/bin/installer-gather.sh --id CLUSTERID MASTERIP...]
 func (i *Installer) SendLogs(ctx context.Context, r LogsRequest) error {
 	i.logsProgress(ctx, r, wire.LogsStateRequested)
 	archive, err := i.collect(ctx, r)

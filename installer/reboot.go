@@ -18,7 +18,7 @@ const (
 )
 
 // PrepareReboot does what should happen before the host leaves the live image: its logs
-// are sent and the boot order is set, both as far as they go.
+// are sent and the boot order is set, both as far as they go. The commands: SendLogs, SetBootOrder.
 func (i *Installer) PrepareReboot(ctx context.Context, req *wire.InstallCmdRequest) error {
 	limited, cancel := within(ctx, i.FarewellLimit)
 	defer cancel()
@@ -36,6 +36,8 @@ func (i *Installer) PrepareReboot(ctx context.Context, req *wire.InstallCmdReque
 
 // Reboot starts the host again from its disk: in a minute, so that the caller gets a reply; at once on a single
 // node, where nothing else waits.
+//
+//	shutdown -r +1                              single node: shutdown -r now
 func (i *Installer) Reboot(ctx context.Context, req *wire.InstallCmdRequest) error {
 	argv := []string{"shutdown", "-r", "+1"}
 	switch {

@@ -23,6 +23,10 @@ const (
 // single node bootkube also made the Ignition of the node; with more masters progress.service then records in the
 // cluster that the bootstrap is complete. Masters that are not waited for may fetch their configuration meanwhile.
 // It ends with ctx, or when a unit of the bootstrap failed.
+//
+//	systemctl show --property=Id,ActiveState,Result UNIT...   every 5 s: units that carry the control plane; not on a single node, after
+//	                                            .bootkube.done: progress.service until it is inactive
+//	[journalctl --no-pager --output=cat --lines=20 --unit=UNIT]   of a unit that failed: the wait ends
 func (i *Installer) WaitBootkube(ctx context.Context, req *wire.InstallCmdRequest) error {
 	if err := i.checkAttempt(req); err != nil {
 		return err

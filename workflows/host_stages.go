@@ -34,6 +34,11 @@ func stagesOf(r HostInstallRequest) []steps.Stage {
 	if r.Host.AgentSteps == model.InstallStep {
 		stages = steps.InOneStep(stages)
 	}
+	return awaited(stages)
+}
+
+// awaited returns the stages that a workflow waits for.
+func awaited(stages []steps.Stage) []steps.Stage {
 	return slices.DeleteFunc(stages, func(s steps.Stage) bool { return s.Ends == steps.NotAwaited })
 }
 
