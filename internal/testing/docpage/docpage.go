@@ -12,9 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Check compares docs/reference/name with text, or with update set writes it.
+// Check compares docs/reference/name with text, whose prose it wraps, or with update set writes it.
 func Check(t *testing.T, update bool, name, text string) {
 	t.Helper()
+	text = wrap(text)
 	path := filepath.Join(root(t), "docs", "reference", name)
 	if update {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))

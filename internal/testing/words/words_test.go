@@ -47,6 +47,26 @@ func TestTextsAndNamesUseThePlainWordsOfTheField(t *testing.T) {
 	}
 }
 
+// TestLinesOfPagesAreShort counts columns of prose: a row of a table cannot be broken, and code is shown as it is typed.
+func TestLinesOfPagesAreShort(t *testing.T) {
+	t.Parallel()
+	const columns = 140
+	for _, file := range files(t) {
+		if !strings.HasSuffix(file, ".md") {
+			continue
+		}
+		text, err := os.ReadFile(root + file)
+		require.NoError(t, err)
+		code := false
+		for i, line := range strings.Split(string(text), "\n") {
+			code = code != strings.HasPrefix(strings.TrimSpace(line), "```")
+			if length := len([]rune(line)); !code && !strings.HasPrefix(line, "|") && length > columns {
+				t.Errorf("%s:%d: require at most %d columns, found %d", file, i+1, columns, length)
+			}
+		}
+	}
+}
+
 func TestEveryKindOfTextIsChecked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, file, text, found string }{
