@@ -62,7 +62,9 @@ func New(o Options) *Agent {
 	host := o.Platform
 	a := &Agent{
 		options: o, host: host, log: o.Log, tasks: newTasks(),
-		machine: inventory.Machine{Root: host.Root, Runner: host.Runner, Links: host.Links, BMC: host.BMC, Health: host.Health},
+		machine: inventory.Machine{
+			Root: host.Root, Runner: host.Runner, Links: host.Links, BMC: host.BMC, Health: host.Health, Unreadable: logUnreadable(o.Log),
+		},
 		installer: installer.New(installer.Options{
 			Root: host.Root, Runner: host.Runner, Client: o.Client, Kube: host.Kube, Sleep: host.Sleep,
 			Insecure: o.Insecure, CACert: o.CACert, Log: o.Log,

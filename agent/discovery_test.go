@@ -1,13 +1,17 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/agent"
 	"slipway/agent/agenttest"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/testing/hostexectest"
@@ -337,6 +341,19 @@ func TestInventoryLeavesOutSmallDisks(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(s.AwaitReply(t, "inventory-1").Output), &inventory))
 	require.Len(t, inventory.Disks, 1)
 	require.Equal(t, "master-0", inventory.Hostname)
+}
+
+func TestPartsOfTheInventoryThatCannotBeReadAreLoggedOnce(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	var log bytes.Buffer
+	running := h.start(t, s, func(o *agent.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	for _, id := range []string{"inventory-1", "inventory-2"} {
+		s.Give(id, wire.StepTypeInventory, agenttest.HostID.String())
+		require.Zero(t, s.AwaitReply(t, id).ExitCode)
+	}
+	running.stop(t)
+	require.Equal(t, 1, strings.Count(log.String(), `msg="part of the inventory cannot be read" part=disks`), log.String())
 }
 
 func TestLogsGatherSendsTheLogs(t *testing.T) {

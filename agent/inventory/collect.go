@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 
@@ -16,29 +17,53 @@ type Machine struct {
 	Links  Links
 	BMC    BMC    // nil: the machine has none
 	Health Health // nil: no disk reports it
+	// Unreadable, when set, gets the parts of an inventory that cannot be read, with the reason.
+	Unreadable func(part string, reason error)
 }
 
 // readers fill their parts of an inventory. Later readers may read what earlier
 // ones found: a host without a name is named after an interface.
-var readers = []func(context.Context, Machine, *wire.Inventory){
-	readCPU, readMemory, readSystemVendor, readBoot, readTPM, readGPUs,
-	readInterfaces, readRoutes, readDisks, readBMC, readHostname,
+var readers = []struct {
+	part string
+	read func(context.Context, Machine, *wire.Inventory)
+}{
+	{"cpu", readCPU},
+	{"memory", readMemory},
+	{"system vendor", readSystemVendor},
+	{"boot", readBoot},
+	{"tpm", readTPM},
+	{"gpus", readGPUs},
+	{"interfaces", readInterfaces},
+	{"routes", readRoutes},
+	{"disks", readDisks},
+	{"bmc", readBMC},
+	{"hostname", readHostname},
 }
 
-// Collect takes the inventory. It never fails: what cannot be read stays empty.
+// Collect takes the inventory. It never fails: what cannot be read stays empty, and Unreadable gets the reason.
 func Collect(ctx context.Context, m Machine) *wire.Inventory {
 	// Lists are never null: clients walk them without a look.
 	inventory := &wire.Inventory{Disks: []wire.Disk{}, Gpus: []wire.Gpu{}, Interfaces: []wire.Interface{}, Routes: []wire.Route{}}
 	for _, read := range readers {
-		guard(func() { read(ctx, m, inventory) })
+		m.guard(read.part, func() { read.read(ctx, m, inventory) })
 	}
 	return inventory
 }
 
 // guard keeps odd hardware, on which a library stumbles, from hiding the rest of the host.
-func guard(read func()) {
-	defer func() { _ = recover() }()
+func (m Machine) guard(part string, read func()) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			m.unreadable(part, fmt.Errorf("panic: %v", broken))
+		}
+	}()
 	read()
+}
+
+func (m Machine) unreadable(part string, reason error) {
+	if m.Unreadable != nil {
+		m.Unreadable(part, reason)
+	}
 }
 
 // text reads a file of the host without the space around it; empty when it cannot be read.

@@ -1,8 +1,10 @@
 package inventory_test
 
 import (
+	"context"
 	"errors"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 
@@ -214,10 +216,37 @@ func TestCollectNeverFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			unreadable := map[string]string{}
 			m := inventory.Machine{Root: files.plant(t), Runner: hostexectest.New(nil), Links: silentNetwork{}}
+			m.Unreadable = func(part string, reason error) { unreadable[part] = reason.Error() }
 			require.NotNil(t, inventory.Collect(t.Context(), m))
+			require.Subset(t, unreadable, map[string]string{"interfaces": "no netlink", "routes": "no netlink"})
 			_, err := inventory.HostID(m)
 			require.ErrorIs(t, err, inventory.ErrNoIdentity)
 		})
 	}
+}
+
+// brokenBMC stumbles as a library may over odd hardware.
+type brokenBMC struct{}
+
+func (brokenBMC) Addresses(context.Context) (v4, v6 netip.Addr, err error) {
+	panic("index out of range")
+}
+
+func TestCollectTellsWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	unreadable := map[string]string{}
+	m := machine(t, server, serverLinks, serverCommands)
+	m.Unreadable = func(part string, reason error) { unreadable[part] = reason.Error() }
+	whole := inventory.Collect(t.Context(), m)
+	require.Empty(t, unreadable)
+
+	require.NoError(t, os.RemoveAll(m.Root.Path("/sys/block")))
+	m.BMC, m.Links = brokenBMC{}, silentNetwork{}
+	rest := inventory.Collect(t.Context(), m)
+	require.Equal(t, "panic: index out of range", unreadable["bmc"])
+	require.Contains(t, unreadable["disks"], "/sys/block")
+	require.Len(t, unreadable, 4, "interfaces and routes as well")
+	require.Equal(t, whole.CPU, rest.CPU)
 }

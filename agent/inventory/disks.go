@@ -21,7 +21,11 @@ var firmwareArea = regexp.MustCompile(`^mmcblk\d+(boot\d+|rpmb)$`)
 
 func readDisks(ctx context.Context, m Machine, into *wire.Inventory) {
 	info, err := ghw.Block(ghw.WithChroot(string(m.Root)), ghw.WithDisableWarnings())
+	if err == nil {
+		_, err = os.ReadDir(m.Root.Path("/sys/block")) // of which ghw reports no error
+	}
 	if err != nil {
+		m.unreadable("disks", err)
 		return
 	}
 	ids, paths, mounted := m.aliases("/dev/disk/by-id"), m.aliases("/dev/disk/by-path"), m.mountedDevices()

@@ -22,6 +22,7 @@ var hostTypes = []string{typePhysical, "bond", "team", "vlan"}
 func readInterfaces(_ context.Context, m Machine, into *wire.Inventory) {
 	links, err := m.Links.Links()
 	if err != nil {
+		m.unreadable("interfaces", err)
 		return
 	}
 	routes, err := m.Links.Routes()

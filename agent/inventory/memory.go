@@ -23,7 +23,11 @@ func readMemory(_ context.Context, m Machine, into *wire.Inventory) {
 		return // ghw would search the system log
 	}
 	info, err := ghw.Memory(ghw.WithChroot(string(m.Root)), ghw.WithDisableWarnings())
-	if err == nil && info.TotalPhysicalBytes >= usable {
+	if err != nil {
+		m.unreadable("memory modules", err)
+		return
+	}
+	if info.TotalPhysicalBytes >= usable {
 		into.Memory.PhysicalBytes, into.Memory.PhysicalBytesMethod = int(info.TotalPhysicalBytes), wire.Ghw
 	}
 }

@@ -16,6 +16,7 @@ const (
 func readRoutes(_ context.Context, m Machine, into *wire.Inventory) {
 	routes, err := m.Links.Routes()
 	if err != nil {
+		m.unreadable("routes", err)
 		return
 	}
 	for _, r := range routes {
