@@ -83,7 +83,7 @@ func NewCluster(o ClusterOptions) (*Cluster, error) {
 // was killed continues where it was.
 func (c *Cluster) Run(ctx context.Context) error {
 	for {
-		life, err := c.next(ctx, "")
+		life, err := nextLife(ctx, c.options.Site, c.clock, "")
 		if err == nil {
 			err = c.live(ctx, life)
 		}
@@ -96,14 +96,14 @@ func (c *Cluster) Run(ctx context.Context) error {
 	}
 }
 
-// next waits for a control plane other than the given one.
-func (c *Cluster) next(ctx context.Context, present string) (string, error) {
+// nextLife waits for a control plane other than the given one.
+func nextLife(ctx context.Context, s *site.Site, clock Clock, present string) (string, error) {
 	for {
-		life, err := c.options.Site.Started()
+		life, err := s.Started()
 		if err != nil || life != present {
 			return life, err
 		}
-		if err := c.clock.Pause(ctx, look); err != nil {
+		if err := clock.Pause(ctx, look); err != nil {
 			return "", err
 		}
 	}
@@ -129,7 +129,7 @@ func (c *Cluster) live(ctx context.Context, life string) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		if _, err := c.next(ctx, life); err != nil {
+		if _, err := nextLife(ctx, c.options.Site, c.clock, life); err != nil {
 			return err
 		}
 		return errNewLife

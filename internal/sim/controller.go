@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -32,6 +33,31 @@ const (
 	shortestInterval   = 200 * time.Millisecond
 	shortestLogs       = 2 * time.Second
 )
+
+// RunControllers runs a controller in each life of the control plane, as RunController does: a cluster that is installed
+// again has a pod of its own. It returns the error of ctx.
+func RunControllers(ctx context.Context, o ControllerOptions) error {
+	for {
+		life, err := o.Site.Started()
+		if err != nil {
+			return err
+		}
+		this, end := context.WithCancelCause(ctx)
+		var next errgroup.Group
+		next.Go(func() error {
+			_, err := nextLife(ctx, o.Site, Clock{o.Speed}, life)
+			end(errNewLife)
+			return err
+		})
+		if err := RunController(this, o); err != nil && !errors.Is(context.Cause(this), errNewLife) {
+			end(err)
+			return err
+		}
+		if err := next.Wait(); err != nil {
+			return err
+		}
+	}
+}
 
 // RunController runs the real controller once a master of the cluster is ready, as the
 // scheduler would, and again when it fails. It returns nil when the controller says that

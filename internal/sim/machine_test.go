@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -232,4 +233,54 @@ func TestContainerOfAForeignAgentKeepsItsName(t *testing.T) {
 	require.Equal(t, 125, reply.ExitCode, reply.Error)
 	require.Contains(t, reply.Error, `the container name "assisted-installer" is already in use by `)
 	stop()
+}
+
+func TestAClusterThatIsInstalledAgainHasAControllerOfItsOwn(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 1)
+	o := p.options("sno", "192.0.2.25", sim.Faults{})
+	machine, _ := p.start(t, o)
+	cluster, err := sim.NewCluster(sim.ClusterOptions{Root: filepath.Join(p.dir, "cluster"), Site: p.site, Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(p.ctx)
+	ended := make(chan error, 2)
+	go func() { ended <- cluster.Run(ctx) }()
+	go func() {
+		ended <- sim.RunControllers(ctx, sim.ControllerOptions{
+			ServiceURL: p.server.URL, ClusterID: p.clusterID, Site: p.site, Root: filepath.Join(p.dir, "controller"),
+			Log: slog.New(slog.DiscardHandler),
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		for range 2 {
+			if err := <-ended; err != nil {
+				require.ErrorIs(t, err, context.Canceled)
+			}
+		}
+	})
+	for installation := range 2 {
+		host := p.host(p.ctx, t)
+		p.know(t, host)
+		for _, step := range []wire.StepType{
+			wire.StepDiskClean, wire.StepBootstrapStart, wire.StepBootkubeWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
+		} {
+			reply := p.do(p.ctx, t, host, step, wire.HostRoleMaster)
+			require.Zero(t, reply.ExitCode, "%s: %s", step, reply.Error)
+		}
+		require.NoError(t, p.wait(p.ctx, func() bool { return slices.Contains(p.stages[host], wire.HostStageJoined) }))
+		if installation > 0 {
+			break
+		}
+		// The user cancels and resets the installation, and boots the host from the discovery image again. The controller
+		// ends with an installation that is over.
+		p.update(func() {
+			p.status = wire.ClusterStatusCancelled
+			delete(p.hosts, host)
+			delete(p.stages, host)
+		})
+		require.NoError(t, machine.PowerCycle(sim.FromLive))
+		p.host(p.ctx, t)
+		p.update(func() { p.status = wire.ClusterStatusInstalling })
+	}
 }

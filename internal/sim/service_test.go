@@ -38,6 +38,7 @@ type service struct {
 	ignitions map[uuid.UUID]string
 	// bootstrap replaces bootstrapIgnition.
 	bootstrap string
+	status    wire.ClusterStatus // installing when empty
 }
 
 const bootstrapIgnition = `{"ignition":{"version":"3.2.0"},"storage":{"files":[` +
@@ -99,7 +100,7 @@ func (s *service) cluster() wire.Cluster {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := wire.Cluster{
-		ID: s.clusterID, Kind: wire.ClusterKindCluster, Name: "test", Status: wire.ClusterStatusInstalling,
+		ID: s.clusterID, Kind: wire.ClusterKindCluster, Name: "test", Status: cmp.Or(s.status, wire.ClusterStatusInstalling),
 		ControlPlaneCount: s.controlPlane,
 	}
 	for _, h := range s.hosts {

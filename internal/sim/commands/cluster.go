@@ -47,7 +47,7 @@ type Controller struct {
 	ClusterID uuid.UUID `required:"" name:"cluster-id" help:"The cluster in the service."`
 }
 
-// Run runs the controller until the installation has ended.
+// Run runs the controller of each installation until ctx ends.
 func (k *Controller) Run(ctx context.Context) error {
 	s, err := site.Open(k.Site)
 	if err != nil {
@@ -57,7 +57,7 @@ func (k *Controller) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = sim.RunController(ctx, sim.ControllerOptions{
+	err = sim.RunControllers(ctx, sim.ControllerOptions{
 		ServiceURL: image.ServiceURL, ClusterID: k.ClusterID, Authority: image.Authority, Site: s, Speed: k.Speed, Root: k.Root,
 		Log: slog.Default(),
 	})
