@@ -171,8 +171,7 @@ func isInstalledOrAsks(t *testing.T, f *fleet) string {
 			if err != nil || !row.DecisionOpen {
 				continue
 			}
-			args := []string{"host", "retry-step", name, "--url", f.url}
-			out, err := exec.CommandContext(t.Context(), f.program, args...).CombinedOutput()
+			out, err := f.command(t, "host", "retry-step", name, "--url", f.url).CombinedOutput()
 			switch {
 			case err == nil:
 				retried[name] = true
