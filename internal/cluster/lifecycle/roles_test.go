@@ -35,7 +35,8 @@ func TestHostPercentage(t *testing.T) {
 		}
 		stages := strings.Split(row[1], ", ")
 		for i, stage := range stages {
-			require.Equal(t, (i+1)*100/len(stages), lifecycle.HostPercentage(role, bootstrap, single, model.Stage(stage), 0), "%s: %s", row[0], stage)
+			got := lifecycle.HostPercentage(role, bootstrap, single, model.Stage(stage), 0)
+			require.Equal(t, (i+1)*100/len(stages), got, "%s: %s", row[0], stage)
 		}
 	}
 	require.Equal(t, 42, lifecycle.HostPercentage(model.RoleWorker, false, false, model.StageFailed, 42), "a failure keeps what was reached")
