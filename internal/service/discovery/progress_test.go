@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -21,16 +20,17 @@ func TestStagesOfAHost(t *testing.T) {
 		reported model.Stage
 		info     string
 		stage    model.Stage
+		percent  int
 		status   model.HostStatus
 		foreign  bool   // its agent takes one step
 		failure  string // of its step
 	}{
 		"continues": {
-			at: model.StageStartingInstallation, reported: model.StageInstalling, stage: model.StageInstalling,
+			at: model.StageStartingInstallation, reported: model.StageInstalling, stage: model.StageInstalling, percent: 25,
 			status: model.HostInstallingInProgress,
 		},
 		"begins": {
-			reported: model.StageStartingInstallation, stage: model.StageStartingInstallation,
+			reported: model.StageStartingInstallation, stage: model.StageStartingInstallation, percent: 12,
 			status: model.HostInstallingInProgress,
 		},
 		"reports its percent": {
@@ -38,7 +38,7 @@ func TestStagesOfAHost(t *testing.T) {
 			stage: model.StageWritingImageToDisk, status: model.HostInstallingInProgress,
 		},
 		"skips stages": {
-			at: model.StageInstalling, reported: model.StageRebooting, stage: model.StageRebooting,
+			at: model.StageInstalling, reported: model.StageRebooting, stage: model.StageRebooting, percent: 62,
 			status: model.HostInstallingInProgress,
 		},
 		"does not go back": {
@@ -50,7 +50,7 @@ func TestStagesOfAHost(t *testing.T) {
 			status: model.HostInstallingInProgress,
 		},
 		"is installed when it is done": {
-			at: model.StageJoined, reported: model.StageDone, stage: model.StageDone,
+			at: model.StageJoined, reported: model.StageDone, stage: model.StageDone, percent: 100,
 			status: model.HostInstalled,
 		},
 		"fails with the installer's words": {
@@ -63,7 +63,7 @@ func TestStagesOfAHost(t *testing.T) {
 			stage: model.StageWritingImageToDisk, status: model.HostError, failure: "Writing image to disk: no space",
 		},
 		"is reported by the controller late": {
-			at: model.StageRebooting, reported: model.StageJoined, stage: model.StageJoined,
+			at: model.StageRebooting, reported: model.StageJoined, stage: model.StageJoined, percent: 87,
 			status: model.HostInstallingInProgress,
 		},
 	}
@@ -82,12 +82,10 @@ func TestStagesOfAHost(t *testing.T) {
 			require.NoError(t, l.progress().Stage(t.Context(), env.ID, m.id, test.reported, test.info))
 			h := m.read(t)
 			require.Equal(t, test.stage, h.Stage)
+			require.Equal(t, test.percent, h.Progress.Percentage)
 			require.Equal(t, test.status, h.Status)
 			require.Equal(t, test.info, h.Progress.Info)
-			if test.stage == test.at {
-				require.Zero(t, h.Progress.Percentage)
-			} else {
-				require.Equal(t, lifecycle.HostPercentage(model.RoleMaster, false, false, test.stage, 0), h.Progress.Percentage)
+			if test.stage != test.at {
 				require.False(t, h.Progress.StageStartedAt.IsZero())
 				require.Equal(t, 1, l.events(t, c.ID)["host_install_progress_updated"])
 			}
