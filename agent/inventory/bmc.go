@@ -21,10 +21,10 @@ type BMC interface {
 	Addresses(ctx context.Context) (v4, v6 netip.Addr, err error)
 }
 
-func readBMC(ctx context.Context, m Machine, into *wire.Inventory) {
+func readBMC(ctx context.Context, m Machine, into *wire.Inventory) error {
 	into.BmcAddress, into.BmcV6Address = noBMC, noBMCv6
 	if m.BMC == nil {
-		return
+		return nil
 	}
 	v4, v6, _ := m.BMC.Addresses(ctx) // most machines have none
 	if v4.IsValid() {
@@ -33,4 +33,5 @@ func readBMC(ctx context.Context, m Machine, into *wire.Inventory) {
 	if v6.IsValid() {
 		into.BmcV6Address = v6.String()
 	}
+	return nil
 }

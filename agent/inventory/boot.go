@@ -13,7 +13,7 @@ import (
 // secureBoot is the EFI variable SecureBoot: four bytes of attributes, one of value.
 const secureBoot = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
-func readBoot(_ context.Context, m Machine, into *wire.Inventory) {
+func readBoot(_ context.Context, m Machine, into *wire.Inventory) error {
 	boot := wire.Boot{CommandLine: m.text("/proc/cmdline"), CurrentBootMode: "bios", DeviceType: m.bootDevice()}
 	if info, err := os.Stat(m.Root.Path("/sys/firmware/efi")); err == nil && info.IsDir() {
 		boot.CurrentBootMode = "uefi"
@@ -26,6 +26,7 @@ func readBoot(_ context.Context, m Machine, into *wire.Inventory) {
 	}
 	boot.SecureBootState = m.secureBoot()
 	into.Boot = boot
+	return nil
 }
 
 // secureBoot reads the state of Secure Boot: not supported without the variable: on BIOS and on machines without keys.
@@ -61,7 +62,7 @@ func (m Machine) bootDevice() wire.BootDeviceType {
 	return ""
 }
 
-func readTPM(_ context.Context, m Machine, into *wire.Inventory) {
+func readTPM(_ context.Context, m Machine, into *wire.Inventory) error {
 	into.TpmVersion = wire.InventoryTpmVersionNone
 	switch {
 	case m.text("/sys/class/tpm/tpm0/tpm_version_major") == "2":
@@ -69,4 +70,5 @@ func readTPM(_ context.Context, m Machine, into *wire.Inventory) {
 	case m.exists("/sys/class/tpm/tpm0"):
 		into.TpmVersion = wire.InventoryTpmVersionN12 // older kernels tell no version of a 1.2
 	}
+	return nil
 }

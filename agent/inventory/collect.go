@@ -21,11 +21,11 @@ type Machine struct {
 	Unreadable func(part string, reason error)
 }
 
-// readers fill their parts of an inventory. Later readers may read what earlier
+// readers fill their parts of an inventory, as far as they can read them. Later readers may read what earlier
 // ones found: a host without a name is named after an interface.
 var readers = []struct {
 	part string
-	read func(context.Context, Machine, *wire.Inventory)
+	read func(context.Context, Machine, *wire.Inventory) error
 }{
 	{"cpu", readCPU},
 	{"memory", readMemory},
@@ -44,26 +44,23 @@ var readers = []struct {
 func Collect(ctx context.Context, m Machine) *wire.Inventory {
 	// Lists are never null: clients walk them without a look.
 	inventory := &wire.Inventory{Disks: []wire.Disk{}, Gpus: []wire.Gpu{}, Interfaces: []wire.Interface{}, Routes: []wire.Route{}}
-	for _, read := range readers {
-		m.guard(read.part, func() { read.read(ctx, m, inventory) })
+	for _, r := range readers {
+		err := guarded(func() error { return r.read(ctx, m, inventory) })
+		if err != nil && m.Unreadable != nil {
+			m.Unreadable(r.part, err)
+		}
 	}
 	return inventory
 }
 
-// guard keeps odd hardware, on which a library stumbles, from hiding the rest of the host.
-func (m Machine) guard(part string, read func()) {
+// guarded makes a panic an error: odd hardware, on which a library stumbles, does not hide the rest of the host.
+func guarded(read func() error) (err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
-			m.unreadable(part, fmt.Errorf("panic: %v", broken))
+			err = fmt.Errorf("panic: %v", broken)
 		}
 	}()
-	read()
-}
-
-func (m Machine) unreadable(part string, reason error) {
-	if m.Unreadable != nil {
-		m.Unreadable(part, reason)
-	}
+	return read()
 }
 
 // text reads a file of the host without the space around it; empty when it cannot be read.

@@ -20,12 +20,13 @@ var (
 )
 
 // readCPU counts the processors that work, as /proc/cpuinfo lists them.
-func readCPU(_ context.Context, m Machine, into *wire.Inventory) {
+func readCPU(_ context.Context, m Machine, into *wire.Inventory) error {
 	count, first := parseCPUInfo(m.text("/proc/cpuinfo"))
 	into.CPU = wire.CPU{
 		Architecture: m.architecture(), Count: count, ModelName: cpuModel(first),
 		Flags: strings.Fields(pick(first, flagKeys)), Frequency: m.frequency(pick(first, clockKeys)),
 	}
+	return nil
 }
 
 // parseCPUInfo counts the processors and gives the first value of each key, which belongs to the

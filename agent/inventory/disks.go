@@ -19,14 +19,13 @@ var skippedDisks = []string{"loop", "zram", "ram", "nbd", "mtdblock"}
 // firmwareArea are the parts of an eMMC chip beside its data: boot code and a sealed store.
 var firmwareArea = regexp.MustCompile(`^mmcblk\d+(boot\d+|rpmb)$`)
 
-func readDisks(ctx context.Context, m Machine, into *wire.Inventory) {
-	info, err := ghw.Block(ghw.WithChroot(string(m.Root)), ghw.WithDisableWarnings())
-	if err == nil {
-		_, err = os.ReadDir(m.Root.Path("/sys/block")) // of which ghw reports no error
+func readDisks(ctx context.Context, m Machine, into *wire.Inventory) error {
+	if _, err := os.ReadDir(m.Root.Path("/sys/block")); err != nil { // ghw finds no disks then, and no error
+		return err
 	}
+	info, err := ghw.Block(ghw.WithChroot(string(m.Root)), ghw.WithDisableWarnings())
 	if err != nil {
-		m.unreadable("disks", err)
-		return
+		return err
 	}
 	ids, paths, mounted := m.aliases("/dev/disk/by-id"), m.aliases("/dev/disk/by-path"), m.mountedDevices()
 	for _, found := range info.Disks {
@@ -40,6 +39,7 @@ func readDisks(ctx context.Context, m Machine, into *wire.Inventory) {
 		into.Disks = append(into.Disks, disk)
 	}
 	m.readSMART(ctx, into.Disks)
+	return nil
 }
 
 func (m Machine) skipDisk(found *block.Disk) bool {

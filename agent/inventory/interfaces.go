@@ -19,11 +19,10 @@ const (
 // hostTypes are the interfaces that are the host's own, with or without an address.
 var hostTypes = []string{typePhysical, "bond", "team", "vlan"}
 
-func readInterfaces(_ context.Context, m Machine, into *wire.Inventory) {
+func readInterfaces(_ context.Context, m Machine, into *wire.Inventory) error {
 	links, err := m.Links.Links()
 	if err != nil {
-		m.unreadable("interfaces", err)
-		return
+		return err
 	}
 	routes, err := m.Links.Routes()
 	if err != nil {
@@ -42,6 +41,7 @@ func readInterfaces(_ context.Context, m Machine, into *wire.Inventory) {
 		}
 	}
 	m.nameByBIOS(into.Interfaces, into.SystemVendor.Virtual)
+	return nil
 }
 
 // kind returns physical for an interface with a device behind it, else its type in rtnetlink.

@@ -12,24 +12,24 @@ import (
 	"slipway/internal/wire"
 )
 
-func readMemory(_ context.Context, m Machine, into *wire.Inventory) {
+func readMemory(_ context.Context, m Machine, into *wire.Inventory) error {
 	usable := m.usableMemory()
 	into.Memory = wire.Memory{UsableBytes: int(usable), PhysicalBytes: int(usable), PhysicalBytesMethod: wire.Meminfo}
 	if physical := m.memoryModules(); physical > 0 {
 		into.Memory.PhysicalBytes, into.Memory.PhysicalBytesMethod = int(physical), wire.Dmidecode
-		return
+		return nil
 	}
 	if !m.exists("/sys/devices/system/memory/block_size_bytes") {
-		return // ghw would search the system log
+		return nil // ghw would search the system log
 	}
 	info, err := ghw.Memory(ghw.WithChroot(string(m.Root)), ghw.WithDisableWarnings())
 	if err != nil {
-		m.unreadable("memory modules", err)
-		return
+		return err
 	}
 	if info.TotalPhysicalBytes >= usable {
 		into.Memory.PhysicalBytes, into.Memory.PhysicalBytesMethod = int(info.TotalPhysicalBytes), wire.Ghw
 	}
+	return nil
 }
 
 // usableMemory returns the memory that the kernel manages, in bytes.

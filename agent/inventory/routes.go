@@ -13,11 +13,10 @@ const (
 )
 
 // readRoutes lists the main routing table, each way of a route that has several.
-func readRoutes(_ context.Context, m Machine, into *wire.Inventory) {
+func readRoutes(_ context.Context, m Machine, into *wire.Inventory) error {
 	routes, err := m.Links.Routes()
 	if err != nil {
-		m.unreadable("routes", err)
-		return
+		return err
 	}
 	for _, r := range routes {
 		route := wire.Route{
@@ -32,4 +31,5 @@ func readRoutes(_ context.Context, m Machine, into *wire.Inventory) {
 		}
 		into.Routes = append(into.Routes, route)
 	}
+	return nil
 }

@@ -22,7 +22,7 @@ const (
 	linuxKVM       = "KVM/Linux"
 )
 
-func readSystemVendor(ctx context.Context, m Machine, into *wire.Inventory) {
+func readSystemVendor(ctx context.Context, m Machine, into *wire.Inventory) error {
 	const dmi = "/sys/class/dmi/id/"
 	vendor := wire.SystemVendor{
 		Manufacturer: m.text(dmi + "sys_vendor"),
@@ -40,6 +40,7 @@ func readSystemVendor(ctx context.Context, m Machine, into *wire.Inventory) {
 	}
 	vendor.Virtual = vendor.ProductName == linuxKVM || m.virtual(ctx, into.CPU.Flags)
 	into.SystemVendor = vendor
+	return nil
 }
 
 // virtual asks systemd, which knows all hypervisors; without it, the processor.
@@ -65,13 +66,14 @@ func hypervisor(sysinfo string) string {
 
 // readHostname names a host that calls itself localhost after its first interface with
 // an address, so that hosts without names can be distinguished.
-func readHostname(_ context.Context, m Machine, into *wire.Inventory) {
+func readHostname(_ context.Context, m Machine, into *wire.Inventory) error {
 	into.Hostname = m.text("/proc/sys/kernel/hostname")
 	if into.Hostname != "" && !strings.HasPrefix(into.Hostname, "localhost") {
-		return
+		return nil
 	}
 	usable := func(nic wire.Interface) bool { return len(nic.Ipv4Addresses)+len(nic.Ipv6Addresses) > 0 }
 	if n := slices.IndexFunc(into.Interfaces, usable); n >= 0 {
 		into.Hostname = strings.ReplaceAll(into.Interfaces[n].MacAddress, ":", "-")
 	}
+	return nil
 }
