@@ -128,12 +128,7 @@ func (c *Cluster) live(ctx context.Context, life string) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		if _, err := nextLife(ctx, c.options.Site, c.clock, life); err != nil {
-			return err
-		}
-		return errNewLife
-	})
+	group.Go(func() error { return awaitNewLife(ctx, c.options.Site, c.clock, life) })
 	group.Go(func() error { return c.follow(ctx, server) })
 	if c.options.Cloud {
 		group.Go(func() error { return kubeapi.RunCloud(ctx, api, c.clock.Real(look)) })
@@ -173,6 +168,14 @@ func (c *Cluster) follow(ctx context.Context, server *kubeapi.Server) error {
 }
 
 var errNewLife = errors.New("another control plane was started")
+
+// awaitNewLife returns errNewLife once another control plane than the given one was started.
+func awaitNewLife(ctx context.Context, s *site.Site, clock Clock, present string) error {
+	if _, err := nextLife(ctx, s, clock, present); err != nil {
+		return err
+	}
+	return errNewLife
+}
 
 // listen opens the API, at the address of a former process when there was one.
 func (c *Cluster) listen(server *kubeapi.Server, life string) (string, error) {

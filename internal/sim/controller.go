@@ -42,18 +42,10 @@ func RunControllers(ctx context.Context, o ControllerOptions) error {
 		if err != nil {
 			return err
 		}
-		this, end := context.WithCancelCause(ctx)
-		var next errgroup.Group
-		next.Go(func() error {
-			_, err := nextLife(ctx, o.Site, Clock{o.Speed}, life)
-			end(errNewLife)
-			return err
-		})
-		if err := RunController(this, o); err != nil && !errors.Is(context.Cause(this), errNewLife) {
-			end(err)
-			return err
-		}
-		if err := next.Wait(); err != nil {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return awaitNewLife(ctx, o.Site, Clock{o.Speed}, life) })
+		group.Go(func() error { return RunController(ctx, o) })
+		if err := group.Wait(); !errors.Is(err, errNewLife) {
 			return err
 		}
 	}

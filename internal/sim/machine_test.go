@@ -157,12 +157,7 @@ func TestSingleNodeBecomesANodeOfItsCluster(t *testing.T) {
 	machine, _ := p.start(t, o)
 	p.startCluster(t)
 	host := p.host(p.ctx, t)
-	for _, step := range []wire.StepType{
-		wire.StepDiskClean, wire.StepBootstrapStart, wire.StepBootkubeWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
-	} {
-		reply := p.do(p.ctx, t, host, step, wire.HostRoleMaster)
-		require.Zero(t, reply.ExitCode, "%s: %s", step, reply.Error)
-	}
+	p.installSingleNode(t, host)
 	p.seen(t, o.Root, sim.EventNodeReady, 1)
 	require.Equal(t, sim.FromDisk, machine.State().From)
 	require.Equal(t, 1, count(t, o.Root, sim.EventWriteFinished))
@@ -205,13 +200,30 @@ func (p *place) startCluster(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
+	p.play(t, cluster.Run)
+}
+
+// play runs a part of the place until the test ends.
+func (p *place) play(t *testing.T, part func(context.Context) error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(p.ctx)
 	done := make(chan error, 1)
-	go func() { done <- cluster.Run(ctx) }()
+	go func() { done <- part(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)
 	})
+}
+
+// installSingleNode runs the steps of a single node, which reboots at the end.
+func (p *place) installSingleNode(t *testing.T, host uuid.UUID) {
+	t.Helper()
+	for _, step := range []wire.StepType{
+		wire.StepDiskClean, wire.StepBootstrapStart, wire.StepBootkubeWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
+	} {
+		reply := p.do(p.ctx, t, host, step, wire.HostRoleMaster)
+		require.Zero(t, reply.ExitCode, "%s: %s", step, reply.Error)
+	}
 }
 
 // An agent of another implementation starts its installer in a container that keeps its name when it fails:
@@ -242,32 +254,19 @@ func TestAClusterThatIsInstalledAgainHasAControllerOfItsOwn(t *testing.T) {
 	machine, _ := p.start(t, o)
 	cluster, err := sim.NewCluster(sim.ClusterOptions{Root: filepath.Join(p.dir, "cluster"), Site: p.site, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(p.ctx)
-	ended := make(chan error, 2)
-	go func() { ended <- cluster.Run(ctx) }()
-	go func() {
-		ended <- sim.RunControllers(ctx, sim.ControllerOptions{
+	p.play(t, cluster.Run)
+	p.play(t, func(ctx context.Context) error {
+		err := sim.RunControllers(ctx, sim.ControllerOptions{
 			ServiceURL: p.server.URL, ClusterID: p.clusterID, Site: p.site, Root: filepath.Join(p.dir, "controller"),
 			Log: slog.New(slog.DiscardHandler),
 		})
-	}()
-	t.Cleanup(func() {
-		cancel()
-		for range 2 {
-			if err := <-ended; err != nil {
-				require.ErrorIs(t, err, context.Canceled)
-			}
-		}
+		require.ErrorIs(t, err, context.Canceled)
+		return nil
 	})
 	for installation := range 2 {
 		host := p.host(p.ctx, t)
 		p.know(t, host)
-		for _, step := range []wire.StepType{
-			wire.StepDiskClean, wire.StepBootstrapStart, wire.StepBootkubeWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
-		} {
-			reply := p.do(p.ctx, t, host, step, wire.HostRoleMaster)
-			require.Zero(t, reply.ExitCode, "%s: %s", step, reply.Error)
-		}
+		p.installSingleNode(t, host)
 		require.NoError(t, p.wait(p.ctx, func() bool { return slices.Contains(p.stages[host], wire.HostStageJoined) }))
 		if installation > 0 {
 			break
