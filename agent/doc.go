@@ -8,7 +8,7 @@
 //
 // # Commands
 //
-// Every command goes through run.Runner; package inventory lists the inventory's commands, package installer the installation's. A
+// Every command goes through hostexec.Runner; package inventory lists the inventory's commands, package installer the installation's. A
 // command that does not exist (run.Missing) never fails a step if another way is named here. Who has an address on a link is asked
 // without a command (package neighbours), as disks are measured (package diskspeed) and addresses leased (package dhcp).
 //

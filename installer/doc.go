@@ -4,7 +4,7 @@
 // docs/reference/installer.md, "Order of the stages" and reports the stages itself, as
 // any v2 agent does.
 //
-// All commands go through run.Runner; the comment of each method lists them in order. [x] marks what depends on the
+// All commands go through hostexec.Runner; the comment of each method lists them in order. [x] marks what depends on the
 // machine or the request.
 //
 // Files, all below the root prefix: reads and writes /opt/install-dir, /opt/openshift

@@ -44,7 +44,7 @@ func wrap(text string) string {
 
 // fill breaks the words of a paragraph, or of a list item, into lines.
 func fill(paragraph []string) []string {
-	mark := strings.TrimSuffix(begins.FindString(paragraph[0]), strings.TrimSpace(paragraph[0]))
+	mark := begins.FindString(paragraph[0])
 	indent := strings.Repeat(" ", len(mark))
 	out, line := []string(nil), mark
 	for i, word := range unbroken.FindAllString(strings.TrimPrefix(strings.Join(paragraph, " "), mark), -1) {
