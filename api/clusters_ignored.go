@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/api/admission"
-	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/validation"
@@ -75,7 +74,7 @@ func ignoredIDs[ID ~string](field, text string, known, ignorable func(ID) bool) 
 	}
 	var list []string
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, model.Invalidf(`%s: require a JSON list of ids or "all", found %q`, field, definition.Abridged(text))
+		return nil, model.Invalidf(`%s: require a JSON list of ids or "all", found %q`, field, model.Abridged(text))
 	}
 	if len(list) > maxIgnored {
 		return nil, model.Invalidf("%s: require at most %d ids, found %d", field, maxIgnored, len(list))
@@ -87,7 +86,7 @@ func ignoredIDs[ID ~string](field, text string, known, ignorable func(ID) bool) 
 		case slices.Contains(out, id):
 			continue
 		case id != validation.IgnoreAll && !known(ID(id)):
-			unknown = append(unknown, definition.Abridged(id))
+			unknown = append(unknown, model.Abridged(id))
 		case id != validation.IgnoreAll && !ignorable(ID(id)):
 			needed = append(needed, id)
 		}

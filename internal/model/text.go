@@ -78,3 +78,11 @@ func (e IgnitionEndpoint) Authority() string { return Unwrapped(e.CACertificate)
 
 // Unwrapped returns base64 without the line breaks and blanks that base64(1) and YAML add.
 func Unwrapped(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// Abridged shortens text for an error.
+func Abridged(text string) string {
+	if len(text) <= 60 {
+		return text
+	}
+	return text[:60] + "..."
+}

@@ -108,7 +108,7 @@ func checkControlPlane(c *model.Cluster) error {
 func parseVersion(field, text string) (*semver.Version, error) {
 	version, err := semver.NewVersion(text)
 	if err != nil {
-		return nil, model.Invalidf("%s: require a version such as 4.22 or 4.22.9, found %q", field, Abridged(text))
+		return nil, model.Invalidf("%s: require a version such as 4.22 or 4.22.9, found %q", field, model.Abridged(text))
 	}
 	return version, nil
 }

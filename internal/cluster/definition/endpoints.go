@@ -40,7 +40,7 @@ func checkTangServers(text string) error {
 			return err
 		}
 		if !thumbprint.MatchString(server.Thumbprint) {
-			return model.Invalidf("%s: require the thumbprint of a key of server %d, found %q", field, i+1, Abridged(server.Thumbprint))
+			return model.Invalidf("%s: require the thumbprint of a key of server %d, found %q", field, i+1, model.Abridged(server.Thumbprint))
 		}
 	}
 	return nil
@@ -72,7 +72,7 @@ func checkWebAddress(field, address string) error {
 	u, err := url.Parse(address)
 	blank := strings.ContainsFunc(address, unicode.IsSpace)
 	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) || blank {
-		return model.Invalidf("%s: require an address that begins with http:// or https://, found %q", field, Abridged(address))
+		return model.Invalidf("%s: require an address that begins with http:// or https://, found %q", field, model.Abridged(address))
 	}
 	return checkHostOrAddress(field, u.Hostname())
 }
@@ -83,7 +83,7 @@ func checkHostOrAddress(field, text string) error {
 		return nil
 	}
 	if checkDomain(field, strings.ToLower(text)) != nil {
-		return model.Invalidf("%s: require a DNS name or an address, found %q", field, Abridged(text))
+		return model.Invalidf("%s: require a DNS name or an address, found %q", field, model.Abridged(text))
 	}
 	return nil
 }

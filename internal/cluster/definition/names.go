@@ -2,39 +2,31 @@ package definition
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/access"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 )
 
-// DNS names (RFC 1123): labels of lower-case letters, digits and inner
-// hyphens. The lengths of a cluster and its domain leave room for console-openshift-console.apps
-// in front of them.
-var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-
-const (
-	maxDomain = 181
-	maxNode   = 253
-)
+const maxNode = 253
 
 func checkClusterName(name, platform string) error {
 	labels := []string{name}
 	if platform == "none" { // the only platform whose DNS records the user makes
 		labels = strings.Split(name, ".")
 	}
-	if name == "" || slices.ContainsFunc(labels, func(l string) bool { return !dnsLabel.MatchString(l) }) {
+	if name == "" || slices.ContainsFunc(labels, func(l string) bool { return !access.IsLabel(l) }) {
 		return model.Invalidf("name: require a DNS name of lower-case letters, digits and hyphens, found %q", name)
 	}
 	return nil
 }
 
 func checkDomain(field, domain string) error {
-	bad := func(label string) bool { return !dnsLabel.MatchString(label) }
-	if len(domain) > maxDomain || slices.ContainsFunc(strings.Split(domain, "."), bad) {
-		return model.Invalidf("%s: require a DNS domain of lower-case labels and at most %d characters, found %q", field, maxDomain, domain)
+	if !access.IsDomain(domain) {
+		return model.Invalidf("%s: require a DNS domain of lower-case labels and at most %d characters, found %q",
+			field, access.MaxDomain, domain)
 	}
 	return nil
 }

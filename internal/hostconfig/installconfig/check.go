@@ -16,7 +16,7 @@ import (
 func (c *InstallConfig) check(cluster *model.Cluster) error {
 	for _, check := range []func(*InstallConfig, *model.Cluster) error{
 		(*InstallConfig).checkIdentity, (*InstallConfig).checkPools, (*InstallConfig).checkChoices, (*InstallConfig).checkNetworks,
-		(*InstallConfig).checkSecrets, (*InstallConfig).checkCapabilities,
+		(*InstallConfig).checkSecrets, (*InstallConfig).checkCapabilities, (*InstallConfig).checkAccess,
 	} {
 		if err := check(c, cluster); err != nil {
 			return err

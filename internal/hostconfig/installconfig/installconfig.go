@@ -70,6 +70,9 @@ func Build(cluster *model.Cluster, hosts []*model.Host, opts Options) (*InstallC
 	if err := cfg.check(cluster); err != nil {
 		return nil, err
 	}
+	if err := b.checkAddresses(cfg); err != nil {
+		return nil, err
+	}
 	return cfg, b.checkFIPS(cfg)
 }
 

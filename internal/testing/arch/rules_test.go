@@ -6,7 +6,7 @@ import "slices"
 var nouns = []string{
 	"internal/cluster/lifecycle", "internal/cluster/validation", "internal/cluster/openshift", "internal/cluster/operators",
 	"internal/cluster/duesteps", "internal/cluster/steps", "internal/cluster/definition", "internal/cluster/nodeaddress",
-	"internal/cluster/hardware", "internal/cluster/roles", "internal/cluster/pullsecret",
+	"internal/cluster/hardware", "internal/cluster/roles", "internal/cluster/pullsecret", "internal/cluster/access",
 	"internal/cluster/events", "internal/hostconfig/installconfig", "internal/hostconfig/manifests", "internal/hostconfig/ignition",
 	"internal/hostconfig/staticnet", "internal/hostconfig/useryaml", "internal/images/remaster", "internal/images/release",
 }
@@ -40,6 +40,7 @@ var allowed = []importRule{
 		"internal/cluster/nodeaddress", append([]string{"internal/cluster/hardware"}, formats...),
 		"networks and addresses of hosts: rules ask it",
 	},
+	{"internal/cluster/access", formats, "reads texts: the fields of the API and the install-config ask it"},
 	{"internal/cluster/pullsecret", nil, "the installer imports it: reads texts only"},
 	{"internal/cluster/steps", formats, "the agent imports it: no rules, no weight"},
 	{"internal/testing/tartest", nil, "reads what tests are given"},
