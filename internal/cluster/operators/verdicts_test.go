@@ -11,7 +11,7 @@ import (
 )
 
 // verdict is the result of a rule for a host or, without one, for the cluster. Where ours differs from openshift/assisted-service on
-// purpose, docs/rationale.md lists it ("Operators that differ").
+// purpose, docs/compatibility.md lists it ("Operators").
 type verdict struct {
 	name   string
 	choose []string // the first is judged

@@ -10,7 +10,7 @@ import (
 )
 
 // The tests of this file are verdicts of openshift/assisted-service at 063b257 on the same input, or say where and
-// why ours is another one (docs/rationale.md, "Verdicts that differ stay where they are right").
+// why ours is another one (docs/compatibility.md, "Validations").
 
 func requireVerdicts(t *testing.T, cases []hostCase) {
 	t.Helper()
