@@ -44,6 +44,11 @@ var edges = map[string]edge{
 	},
 	"edge-domain":              {cluster: map[string]any{"base_dns_domain": "example..com"}, refusal: "base_dns_domain"},
 	"edge-duplicate-host-name": {hosts: several(func(_ int, i *wire.Inventory) { i.Hostname = "master-0" }), validation: "hostname-unique"},
+	"edge-duplicate-mac": {
+		cluster:    vips,
+		hosts:      several(func(_ int, i *wire.Inventory) { i.Interfaces[0].MacAddress = "52:54:00:00:01:00" }),
+		validation: "no-ip-collisions-in-network",
+	},
 	"edge-fips": {
 		override: `{"fips":true,"sshKey":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBm0rbT3aVxH8f2ksR9i7d3m0bN2cYb1xJ7wQ0lqk3pE lab"}`,
 		refusal:  "ed25519",
@@ -95,7 +100,6 @@ var edges = map[string]edge{
 // elsewhere are refusals that no user of this service can cause, or that it does not foresee yet, with the reason.
 var elsewhere = map[string]string{
 	"edge-arbiter-default": "the service turns the feature on for a cluster with arbiters",
-	"edge-duplicate-mac":   "to do: no rule compares the addresses of interfaces of several hosts",
 	"edge-vsphere-none":    "the service writes placeholders for a vCenter that is not given",
 }
 

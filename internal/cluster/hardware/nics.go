@@ -69,6 +69,18 @@ func (n *NIC) In(network netip.Prefix) bool {
 	return false
 }
 
+// FirstIn returns the index of the first NIC with an address in the networks, the networks in their order; -1 where no NIC has one.
+func FirstIn(nics []NIC, networks []netip.Prefix) int {
+	for _, network := range networks {
+		for i := range nics {
+			if nics[i].In(network) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
 // Owns reports whether one of the NICs has this address.
 func Owns(nics []NIC, addr netip.Addr) bool {
 	for i := range nics {

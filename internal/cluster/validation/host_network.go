@@ -111,6 +111,9 @@ func noCollision(c *hostCase) verdict {
 	if c.inv == nil {
 		return pending(missingInventory)
 	}
+	if other, mac := c.Peers.sameMAC(c.Host.ID); other != nil && !c.Cluster.UserManagedNetworking {
+		return failure("Require a MAC address of its own in the machine network, %s has %s too", other.Hostname(), mac)
+	}
 	if len(c.Peers.collisions) == 0 {
 		return success("No address is used twice")
 	}

@@ -166,7 +166,7 @@ var hostTable = []HostRule{
 	},
 	{
 		ID: wire.HostValidationIDNoIPCollisionsInNetwork, Category: CategoryNetwork, check: noCollision,
-		Why: "traffic to a shared address reaches either machine",
+		Why: "traffic to a shared IP or MAC address reaches either machine",
 	},
 	{
 		ID: wire.HostValidationIDNoIscsiNicBelongsToMachineCidr, Category: CategoryNetwork, check: iscsiApart,

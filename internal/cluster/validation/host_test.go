@@ -506,6 +506,20 @@ var networkCases = []hostCase{
 	{"ignores collisions of other hosts", "no-ip-collisions-in-network", func(w *fixture) {
 		w.c.Connectivity.IPCollisions = map[string][]string{hostIP(1): {"a", "b"}}
 	}, ok, ""},
+	{"fails with the MAC address of another host", "no-ip-collisions-in-network", func(w *fixture) {
+		w.inv.Interfaces[0].MacAddress = "02:00:00:00:00:0A"
+		w.hosts[1].Inventory.Interfaces[0].MacAddress = "02:00:00:00:00:0a"
+	}, fails, "node-1 has 02:00:00:00:00:0a too"},
+	{"passes with a shared MAC address outside the machine network", "no-ip-collisions-in-network", func(w *fixture) {
+		shared := wire.Interface{Name: "usb0", MacAddress: "02:00:00:00:00:0a", Ipv4Addresses: []string{"169.254.95.120/24"}}
+		for _, h := range w.hosts { // of a management controller
+			h.Inventory.Interfaces = append([]wire.Interface{shared}, h.Inventory.Interfaces...)
+		}
+	}, ok, ""},
+	{"leaves MAC addresses to users who manage the network", "no-ip-collisions-in-network", func(w *fixture) {
+		w.c.UserManagedNetworking = true
+		w.inv.Interfaces[0].MacAddress = w.hosts[1].Inventory.Interfaces[0].MacAddress
+	}, ok, ""},
 	{"does not concern local disks", "no-iscsi-nic-belongs-to-machine-cidr", nil, absent, ""},
 	{
 		"fails when the iSCSI NIC is in the machine network",

@@ -18,7 +18,8 @@ type Peers struct {
 	hosts   []*model.Host
 	byID    map[uuid.UUID]int
 	nics    [][]hardware.NIC
-	names   map[string]int // hostname to the number of hosts with an inventory that have it
+	names   map[string]int   // hostname to the number of hosts with an inventory that have it
+	macs    map[string][]int // MAC address in the machine networks, lower case, to the hosts that have it
 	// withInventory counts the hosts that sent an inventory.
 	withInventory int
 	// majority holds the members of each connectivity group.
@@ -40,6 +41,7 @@ func NewPeers(cluster *model.Cluster, hosts []*model.Host) *Peers {
 		byID:  make(map[uuid.UUID]int, len(hosts)),
 		nics:  make([][]hardware.NIC, len(hosts)),
 		names: make(map[string]int, len(hosts)),
+		macs:  make(map[string][]int, len(hosts)),
 
 		operators: operators.NewPlan(cluster, hosts),
 	}
@@ -49,6 +51,9 @@ func NewPeers(cluster *model.Cluster, hosts []*model.Host) *Peers {
 		if h.Inventory != nil {
 			p.withInventory++
 			p.names[h.Hostname()]++
+		}
+		if n := hardware.FirstIn(p.nics[i], cluster.MachineNetworks); n >= 0 && p.nics[i][n].MAC != "" {
+			p.macs[p.nics[i][n].MAC] = append(p.macs[p.nics[i][n].MAC], i)
 		}
 	}
 	p.without = withoutAddress(hosts, p.nics)
@@ -108,6 +113,21 @@ func (p *Peers) host(id uuid.UUID) *model.Host {
 		return p.hosts[i]
 	}
 	return nil
+}
+
+// sameMAC returns another host with the MAC address that this host has in the machine networks, and the address; nil without one.
+func (p *Peers) sameMAC(id uuid.UUID) (*model.Host, string) {
+	nics := p.nicsOf(id)
+	n := hardware.FirstIn(nics, p.cluster.MachineNetworks)
+	if n < 0 {
+		return nil, ""
+	}
+	for _, i := range p.macs[nics[n].MAC] {
+		if p.hosts[i].ID != id {
+			return p.hosts[i], nics[n].MAC
+		}
+	}
+	return nil, ""
 }
 
 // nicsOf returns the parsed interfaces of a host.

@@ -15,7 +15,6 @@ import (
 
 	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/model"
-	"slipway/internal/wire"
 )
 
 // Build writes the install-config of a cluster with the hosts that will be its nodes. The cluster's override is
@@ -146,13 +145,4 @@ func (b *builder) bootstrapInPlace() *BootstrapInPlace {
 		}
 	}
 	return nil
-}
-
-func inNetwork(nic wire.Interface, network netip.Prefix) bool {
-	for _, cidr := range slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses) {
-		if p, err := netip.ParsePrefix(cidr); err == nil && network.Contains(p.Addr()) {
-			return true
-		}
-	}
-	return false
 }

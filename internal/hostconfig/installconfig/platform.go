@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/model"
 )
 
@@ -153,14 +154,8 @@ func (b *builder) bootMAC(h *model.Host) string {
 	if h.Inventory == nil || len(h.Inventory.Interfaces) == 0 {
 		return ""
 	}
-	for _, network := range b.machineNetworks {
-		for _, nic := range h.Inventory.Interfaces {
-			if inNetwork(nic, network) {
-				return nic.MacAddress
-			}
-		}
-	}
-	return h.Inventory.Interfaces[0].MacAddress
+	nic := hardware.FirstIn(hardware.NICs(h.Inventory), b.machineNetworks)
+	return h.Inventory.Interfaces[max(nic, 0)].MacAddress
 }
 
 // compareHosts puts masters first, then orders by name: the installer numbers its manifests in this order,
