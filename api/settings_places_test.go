@@ -42,7 +42,7 @@ type setting struct {
 // reach is a text for each place.
 type reach map[string]string
 
-// TestEverySettingReachesItsPlace sets each field of the requests of the document, in the request that creates and in the one that changes.
+// TestEverySettingReachesItsPlace sets each field that the document's requests have, when the object is created and afterwards.
 func TestEverySettingReachesItsPlace(t *testing.T) {
 	unraced.Test(t)
 	t.Parallel()

@@ -68,13 +68,17 @@ func scenes(t *testing.T) map[string]scene {
 			host: []setting{
 				{"host_role", "master", reach{toMembers: "06 master", toIgnition: "master-00000000-0000-4000-8000-000000000006.ign"}},
 				{"disks_selected_config", []any{map[string]any{"id": "wwn-0x2", "role": "install"}}, reach{toSteps: "/dev/sdb"}},
-				{"disks_skip_formatting", []any{map[string]any{"disk_id": "wwn-0x3", "skip_formatting": true}}, reach{toSteps: `"disks_to_format":["/dev/sda"]`}},
+				{"disks_skip_formatting", []any{map[string]any{"disk_id": "wwn-0x3", "skip_formatting": true}}, reach{
+					toSteps: `"disks_to_format":["/dev/sda"]`,
+				}},
 			},
 		},
 		"fields of former clients": {
 			masters: 3, workers: 2,
-			service:  older,
-			required: map[string]any{"openshift_version": "4.14", "network_type": "OpenShiftSDN", "machine_networks": nil, "api_vips": nil, "ingress_vips": nil},
+			service: older,
+			required: map[string]any{
+				"openshift_version": "4.14", "network_type": "OpenShiftSDN", "machine_networks": nil, "api_vips": nil, "ingress_vips": nil,
+			},
 			cluster: []setting{
 				{"cluster_network_cidr", "10.64.0.0/14", reach{toInstaller: "cidr: 10.64.0.0/14"}},
 				{"cluster_network_host_prefix", 24, reach{toInstaller: "hostPrefix: 24"}},
@@ -138,7 +142,8 @@ func scenes(t *testing.T) map[string]scene {
 		"an existing cluster with an endpoint of its own": {
 			workers: 1, imported: true,
 			cluster: []setting{{
-				"ignition_endpoint", map[string]any{"url": "https://mcs.other.example:22624/config", "ca_certificate": authority},
+				"ignition_endpoint",
+				map[string]any{"url": "https://mcs.other.example:22624/config", "ca_certificate": authority},
 				reach{toSteps: "https://mcs.other.example:22624/config", toIgnition: "https://mcs.other.example:22624/config"},
 			}},
 			host: []setting{

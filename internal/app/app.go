@@ -4,11 +4,13 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/willabides/kongplete"
 
 	"slipway/internal/app/images"
 	"slipway/internal/app/keys"
@@ -17,6 +19,7 @@ import (
 	"slipway/internal/app/versions"
 	usercli "slipway/internal/cli"
 	"slipway/internal/cli/view"
+	"slipway/internal/version"
 )
 
 // cli is the command line: one field a command, each with its Run method in a file of its own.
@@ -36,6 +39,11 @@ type cli struct {
 	Keys keys.Commands `cmd:"" help:"Show and replace the keys that encrypt the secrets of a service on this machine."`
 
 	userCommands
+
+	Completion completionCommand `cmd:"" help:"Print the completion of a shell."`
+	Man        manCommand        `cmd:"" help:"Print the manual page: slipway man | man -l -"`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 // userCommands are the commands that call the API of a running service.
@@ -61,35 +69,48 @@ func (*userCommands) ProvideTerminal(p *process.Process) *usercli.Terminal {
 // Main runs the command that args name until it ends or ctx is done, prints its error, and
 // returns the exit code.
 func Main(ctx context.Context, p *process.Process, args []string) int {
-	if err := execute(ctx, p, args); err != nil {
+	err := execute(ctx, p, args)
+	code := usercli.ExitCode(err)
+	switch {
+	case err == nil:
+	case asksForJSON(args):
+		_ = json.NewEncoder(p.Stderr).Encode(failure{oneLine(err), code}) // the reader has gone
+	default:
 		fmt.Fprintln(p.Stderr, "slipway:", oneLine(err))
-		return usercli.ExitCode(err)
 	}
-	return 0
+	return code
+}
+
+// failure is the JSON of an error.
+type failure struct {
+	Error    string `json:"error"`
+	ExitCode int    `json:"exit_code"`
 }
 
 func execute(ctx context.Context, p *process.Process, args []string) error {
 	var line cli
 	sources := &settings.Sources{Env: p.Env, Default: settings.DefaultFile}
-	parser, err := kong.New(&line,
+	parser, err := kong.New(&line, append(usercli.Options(),
 		kong.Name("slipway"),
 		kong.Description("Installs OpenShift on bare metal."),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(p, sources),
-	)
+		kong.Vars{"version": "slipway " + version.Read().String()},
+	)...)
 	if err != nil {
 		return fmt.Errorf("read command line: %w", err)
 	}
-	selected, err := parser.Parse(args)
+	kongplete.Complete(parser, kongplete.WithPredictors(usercli.Predictors(ctx)))
+	selected, err := parser.Parse(arrange(parser.Model, args))
 	if err != nil {
 		return fmt.Errorf("%w (see slipway --help)", err)
 	}
 	p.Env = sources.Variables()
 	p.Log = process.NewLogger(p.Stderr, line.Log.Level, line.Log.Format)
 	slog.SetDefault(p.Log) // for libraries that use the log package
-	return selected.Run()
+	return selected.Run(parser.Model)
 }
 
 func oneLine(err error) string {

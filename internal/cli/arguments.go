@@ -41,7 +41,7 @@ type nothing struct{}
 
 // clusterArgument names the cluster of a command.
 type clusterArgument struct {
-	Cluster string `arg:"" help:"Name or id of the cluster."`
+	Cluster string `arg:"" predictor:"cluster" help:"Name or id of the cluster."`
 }
 
 func (a clusterArgument) name() string { return "cluster " + a.Cluster }
@@ -52,7 +52,7 @@ func (a clusterArgument) find(ctx context.Context, c *client.Client) (*wire.Clus
 
 // hostArgument names the host of a command.
 type hostArgument struct {
-	Host string `arg:"" help:"Name or id of the host."`
+	Host string `arg:"" predictor:"host" help:"Name or id of the host."`
 	scope
 }
 
@@ -64,7 +64,7 @@ func (a hostArgument) find(ctx context.Context, c *client.Client) (*wire.Host, e
 
 // infraEnvArgument names the InfraEnv of a command.
 type infraEnvArgument struct {
-	InfraEnv string `arg:"" help:"Name or id of the InfraEnv."`
+	InfraEnv string `arg:"" predictor:"infra-env" help:"Name or id of the InfraEnv."`
 }
 
 func (a infraEnvArgument) name() string { return "InfraEnv " + a.InfraEnv }
@@ -108,6 +108,7 @@ func (f fileFlag) stream(t *Terminal, what string, download func(to io.Writer) e
 
 // FindCluster reads a cluster by its name or id, with its hosts.
 func FindCluster(ctx context.Context, c *client.Client, name string) (*wire.Cluster, error) {
+	name = strings.TrimPrefix(name, kindCluster)
 	doing := "find cluster " + name
 	if id, err := uuid.Parse(name); err == nil {
 		cluster, err := c.Cluster(ctx, id)
@@ -132,6 +133,7 @@ func FindCluster(ctx context.Context, c *client.Client, name string) (*wire.Clus
 
 // FindInfraEnv reads an InfraEnv by its name or id.
 func FindInfraEnv(ctx context.Context, c *client.Client, name string) (*wire.InfraEnv, error) {
+	name = strings.TrimPrefix(name, kindInfraEnv)
 	all, err := c.ListInfraEnvs(ctx, uuid.Nil)
 	if err != nil {
 		return nil, failed(c.BaseURL(), "find InfraEnv "+name, err)
@@ -151,8 +153,8 @@ func FindInfraEnv(ctx context.Context, c *client.Client, name string) (*wire.Inf
 
 // scope narrows the hosts of a command.
 type scope struct {
-	Cluster  string `help:"Only hosts of this cluster: its name or id."`
-	InfraEnv string `name:"infra-env" help:"Only hosts of this InfraEnv: its name or id."`
+	Cluster  string `predictor:"cluster" help:"Only hosts of this cluster: its name or id."`
+	InfraEnv string `name:"infra-env" predictor:"infra-env" help:"Only hosts of this InfraEnv: its name or id."`
 }
 
 // hosts lists the hosts of the scope.
@@ -191,6 +193,7 @@ func (s scope) hosts(ctx context.Context, c *client.Client) ([]wire.Host, error)
 
 // host reads the one host of the scope that has a name or id.
 func (s scope) host(ctx context.Context, c *client.Client, name string) (*wire.Host, error) {
+	name = strings.TrimPrefix(name, kindHost)
 	hosts, err := s.hosts(ctx, c)
 	if err != nil {
 		return nil, err

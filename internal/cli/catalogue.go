@@ -37,8 +37,8 @@ func (k *VersionsCommand) Run(ctx context.Context, t *Terminal) error {
 	if err != nil {
 		return failed(k.URL, "list the versions", err)
 	}
-	if k.json() {
-		return t.json(versions)
+	if k.forPrograms() {
+		return k.print(t, versions)
 	}
 	images, err := k.Client().OSImages(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (k *VersionsCommand) Run(ctx context.Context, t *Terminal) error {
 		}
 		table.Add(version, string(v.SupportLevel), strings.Join(v.CPUArchitectures, ", "), strings.Join(imagesOf(version, images), ", "), mark)
 	}
-	t.printf("%s", table.String())
+	k.table(t, &table)
 	return nil
 }
 
@@ -100,8 +100,8 @@ func (operatorsList) Run(ctx context.Context, at *OperatorsCommands, t *Terminal
 	if err != nil {
 		return failed(at.URL, "list the operators", err)
 	}
-	if at.json() {
-		return t.json(names)
+	if at.forPrograms() {
+		return at.print(t, names)
 	}
 	for _, name := range names {
 		t.printf("%s\n", name)
@@ -119,8 +119,8 @@ func (k *operatorsShow) Run(ctx context.Context, at *OperatorsCommands, t *Termi
 	if err != nil {
 		return failed(at.URL, "read the properties of operator "+k.Operator, err)
 	}
-	if at.json() {
-		return t.json(properties)
+	if at.forPrograms() {
+		return at.print(t, properties)
 	}
 	if len(properties) == 0 {
 		t.printf("operator %s has no properties\n", k.Operator)
@@ -130,7 +130,7 @@ func (k *operatorsShow) Run(ctx context.Context, at *OperatorsCommands, t *Termi
 	for _, p := range properties {
 		table.Add(p.Name, string(p.DataType), p.DefaultValue, strings.Join(p.Options, ", "), p.Description)
 	}
-	t.printf("%s", table.String())
+	at.table(t, &table)
 	return nil
 }
 
@@ -145,13 +145,13 @@ func (k *operatorsBundles) Run(ctx context.Context, at *OperatorsCommands, t *Te
 	if err != nil {
 		return failed(at.URL, "list the bundles", err)
 	}
-	if at.json() {
-		return t.json(bundles)
+	if at.forPrograms() {
+		return at.print(t, bundles)
 	}
-	table := view.Table{Header: []string{"BUNDLE", "OPERATORS", "OPTIONAL", "WHAT"}, Limits: []int{0, 0, 0, 80}}
+	table := view.Table{Header: []string{"BUNDLE", "OPERATORS", "OPTIONAL", "WHAT"}}
 	for _, b := range bundles {
 		table.Add(b.ID, strings.Join(b.Operators, ", "), strings.Join(b.OptionalOperators, ", "), b.Description)
 	}
-	t.printf("%s", table.String())
+	at.table(t, &table)
 	return nil
 }

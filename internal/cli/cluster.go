@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,23 +41,47 @@ type ClusterCommands struct {
 	Kubeconfig    clusterKubeconfig    `cmd:"" help:"Download the kubeconfig."`
 }
 
-type clusterList struct{}
+type clusterList struct {
+	watchFlag
+	Status []wire.ClusterStatus `help:"Only clusters with one of these statuses." placeholder:"STATUS"`
+}
 
 // Run prints the clusters.
-func (clusterList) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	clusters, err := at.Client().ListClusters(ctx, false)
-	if err != nil {
-		return failed(at.URL, "list the clusters", err)
+func (k *clusterList) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
+	if err := checkStatuses(k.Status); err != nil {
+		return err
 	}
-	if at.json() {
-		return t.json(clusters)
-	}
-	table := view.Table{Header: []string{"NAME", "ID", "VERSION", "STATUS", "HOSTS", "DONE", "AGE"}}
+	return k.show(ctx, &at.Connection, t, func() (listing, error) {
+		clusters, err := at.Client().ListClusters(ctx, false)
+		if err != nil {
+			return listing{}, failed(at.URL, "list the clusters", err)
+		}
+		clusters = slices.DeleteFunc(clusters, func(c wire.Cluster) bool { return len(k.Status) > 0 && !slices.Contains(k.Status, c.Status) })
+		return listing{clusters, clusterTable(clusters, t)}, nil
+	})
+}
+
+func clusterTable(clusters []wire.Cluster, t *Terminal) *view.Table {
+	table := &view.Table{Header: []string{"NAME", "ID", "VERSION", "STATUS", "HOSTS", "DONE", "AGE"}}
 	for _, c := range clusters {
 		table.Add(c.Name, c.ID.String(), c.OpenshiftVersion, string(c.Status), strconv.FormatInt(c.TotalHostCount, 10),
 			percent(c.Progress.TotalPercentage), t.age(c.CreatedAt.Time()))
 	}
-	t.printf("%s", table.String())
+	return table
+}
+
+// status is a closed set of the API.
+type status interface {
+	~string
+	Valid() bool
+}
+
+func checkStatuses[S status](all []S) error {
+	for _, s := range all {
+		if !s.Valid() {
+			return usagef("--status: require a status of the API, such as ready or known, found %q", s)
+		}
+	}
 	return nil
 }
 
@@ -75,8 +100,8 @@ func (s *clusterShow) Run(ctx context.Context, at *ClusterCommands, t *Terminal)
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(c)
+	if at.forPrograms() {
+		return at.print(t, c)
 	}
 	t.fields(
 		"Name",
@@ -105,7 +130,7 @@ func (s *clusterShow) Run(ctx context.Context, at *ClusterCommands, t *Terminal)
 		addresses(c.MachineNetworks, func(n wire.MachineNetwork) string { return n.Cidr }),
 	)
 	if len(c.Hosts) > 0 {
-		t.printf("\n%s", view.Hosts(c.Hosts, t.Now()))
+		t.below(view.Hosts(c.Hosts, t.Now()))
 	}
 	printWaits(ctx, at, t, c)
 	if c.Status != wire.ClusterStatusInstalled {
@@ -125,7 +150,7 @@ func addresses[T any](all []T, text func(T) string) string {
 
 // printFailing lists the validations that fail for a cluster or its hosts.
 func printFailing(t *Terminal, c *wire.Cluster) {
-	table := view.Table{Header: []string{"NOT PASSED", "BY", "BECAUSE"}, Limits: []int{0, 0, 100}}
+	table := view.Table{Header: []string{"NOT PASSED", "BY", "BECAUSE"}}
 	for _, v := range view.Failing(c.ValidationsInfo, true) {
 		table.Add(v.ID, "cluster", v.Message)
 	}
@@ -135,18 +160,18 @@ func printFailing(t *Terminal, c *wire.Cluster) {
 		}
 	}
 	if len(table.Rows) > 0 {
-		t.printf("\n%s", table.String())
+		t.below(&table)
 	}
 }
 
 func printOperators(t *Terminal, operators []wire.MonitoredOperator) {
-	table := view.Table{Header: []string{"OPERATOR", "STATUS", "VERSION", "INFO"}, Limits: []int{0, 0, 0, 80}}
+	table := view.Table{Header: []string{"OPERATOR", "STATUS", "VERSION", "INFO"}}
 	for _, o := range operators {
 		if o.Status != "" {
 			table.Add(o.Name, string(o.Status), o.Version, o.StatusInfo)
 		}
 	}
 	if len(table.Rows) > 0 {
-		t.printf("\n%s", table.String())
+		t.below(&table)
 	}
 }

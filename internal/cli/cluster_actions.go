@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"slipway/internal/client"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -14,17 +17,48 @@ import (
 type action func(c *client.Client, ctx context.Context, id uuid.UUID, options ...client.Option) (*wire.Cluster, error)
 
 func (a clusterArgument) act(ctx context.Context, at *ClusterCommands, t *Terminal, verb string, do action) error {
+	var before wire.ClusterStatus
 	cluster, err := ask(ctx, &at.Connection, a, verb, func(c *client.Client, found *wire.Cluster) (*wire.Cluster, error) {
-		return do(c, ctx, found.ID)
+		changed, err := do(c, ctx, found.ID)
+		if err != nil {
+			return nil, err
+		}
+		before = found.Status
+		return settled(ctx, c, changed, before), nil
 	})
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(cluster)
+	if at.forPrograms() {
+		return at.print(t, cluster)
+	}
+	if cluster.Status == before {
+		t.printf("cluster %s: still %s, the command is accepted\n", cluster.Name, cluster.Status)
+		return nil
 	}
 	t.printf("cluster %s: %s\n", cluster.Name, cluster.Status)
 	return nil
+}
+
+// Limits of settled.
+const (
+	settleTime  = 5 * time.Second
+	settlePause = 250 * time.Millisecond
+)
+
+// settled reads a cluster until its status is another one than before a command: workflows change it after the answer.
+func settled(ctx context.Context, c *client.Client, cluster *wire.Cluster, before wire.ClusterStatus) *wire.Cluster {
+	for waited := time.Duration(0); cluster.Status == before && waited < settleTime; waited += settlePause {
+		if hostexec.Sleep(ctx, settlePause) != nil {
+			break
+		}
+		next, err := c.Cluster(ctx, cluster.ID)
+		if err != nil {
+			break // the command is accepted
+		}
+		cluster = next
+	}
+	return cluster
 }
 
 type clusterInstall struct {
@@ -62,17 +96,72 @@ func (k *clusterAddHosts) Run(ctx context.Context, at *ClusterCommands, t *Termi
 	return k.act(ctx, at, t, "add hosts to", (*client.Client).AllowAddHosts)
 }
 
-type clusterDelete struct{ clusterArgument }
+type clusterDelete struct {
+	clusterArgument
+	confirmation
+	KeepInfraEnv bool `name:"keep-infra-env" help:"Keep the InfraEnv that was created with the cluster."`
+}
 
-// Run deletes a cluster.
+// Run deletes a cluster, and the InfraEnv that was created with it unless that has other hosts.
 func (k *clusterDelete) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	cluster, err := ask(ctx, &at.Connection, k, "delete", func(c *client.Client, found *wire.Cluster) (*wire.Cluster, error) {
-		return found, c.DeleteCluster(ctx, found.ID)
-	})
-	if err == nil && !at.json() {
-		t.printf("cluster %s deleted\n", cluster.Name)
+	c := at.Client()
+	cluster, err := k.find(ctx, c)
+	if err != nil {
+		return err
 	}
-	return err
+	if slices.Contains(withCredentials, cluster.Status) {
+		what := fmt.Sprintf("Cluster %s is %s: its kubeconfig and the password of kubeadmin are deleted with it", cluster.Name, cluster.Status)
+		if err := k.confirm(t, what); err != nil {
+			return err
+		}
+	}
+	var env *wire.InfraEnv
+	if !k.KeepInfraEnv {
+		if env, err = createdWith(ctx, c, cluster); err != nil {
+			return err
+		}
+	}
+	if err := c.DeleteCluster(ctx, cluster.ID); err != nil {
+		return failed(at.URL, "delete "+k.name(), err)
+	}
+	k.report(at, t, "cluster "+cluster.Name)
+	if env == nil {
+		return nil
+	}
+	if err := c.DeleteInfraEnv(ctx, env.ID); err != nil {
+		return failed(at.URL, "delete InfraEnv "+env.Name, err)
+	}
+	k.report(at, t, "InfraEnv "+env.Name)
+	return nil
+}
+
+func (k *clusterDelete) report(at *ClusterCommands, t *Terminal, what string) {
+	if !at.forPrograms() {
+		t.printf("%s deleted\n", what)
+	}
+}
+
+// withCredentials are the statuses of clusters whose kubeconfig works.
+var withCredentials = []wire.ClusterStatus{wire.ClusterStatusInstalled, wire.ClusterStatusAddingHosts, wire.ClusterStatusUnmonitored}
+
+// createdWith returns the InfraEnv that 'cluster create' made for a cluster; nil without one, or when it has hosts of other clusters.
+func createdWith(ctx context.Context, c *client.Client, cluster *wire.Cluster) (*wire.InfraEnv, error) {
+	all, err := c.ListInfraEnvs(ctx, cluster.ID)
+	if err != nil {
+		return nil, failed(c.BaseURL(), "list the InfraEnvs", err)
+	}
+	n := slices.IndexFunc(all, func(e wire.InfraEnv) bool { return e.Name == infraEnvName(cluster.Name) })
+	if n < 0 {
+		return nil, nil
+	}
+	hosts, err := c.ListHosts(ctx, all[n].ID)
+	if err != nil {
+		return nil, failed(c.BaseURL(), "list the hosts of "+all[n].Name, err)
+	}
+	if slices.ContainsFunc(hosts, func(h wire.Host) bool { return h.ClusterID != cluster.ID }) {
+		return nil, nil
+	}
+	return &all[n], nil
 }
 
 type clusterImport struct {
@@ -90,8 +179,8 @@ func (k *clusterImport) Run(ctx context.Context, at *ClusterCommands, t *Termina
 	if err != nil {
 		return failed(at.URL, "import cluster "+k.Name, err)
 	}
-	if at.json() {
-		return t.json(cluster)
+	if at.forPrograms() {
+		return at.print(t, cluster)
 	}
 	t.printf("cluster %s imported: %s\n", cluster.Name, cluster.ID)
 	return nil

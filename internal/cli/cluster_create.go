@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"slipway/internal/client"
 	"slipway/internal/wire"
 )
@@ -41,6 +43,9 @@ func (k *clusterCreate) Run(ctx context.Context, at *ClusterCommands, t *Termina
 	if err != nil {
 		return err
 	}
+	if err := k.checkNames(ctx, c, params.Name); err != nil {
+		return err
+	}
 	made := created{}
 	if made.Cluster, err = c.RegisterCluster(ctx, params); err != nil {
 		return failed(at.URL, "create cluster "+params.Name, err)
@@ -57,8 +62,8 @@ func (k *clusterCreate) Run(ctx context.Context, at *ClusterCommands, t *Termina
 			return failed(at.URL, "create InfraEnv "+env.Name, err)
 		}
 	}
-	if at.json() {
-		return t.json(made)
+	if at.forPrograms() {
+		return at.print(t, made)
 	}
 	t.printf("cluster %s created: %s\n", made.Cluster.Name, made.Cluster.ID)
 	if made.InfraEnv != nil {
@@ -66,6 +71,43 @@ func (k *clusterCreate) Run(ctx context.Context, at *ClusterCommands, t *Termina
 	}
 	return nil
 }
+
+// checkNames refuses names that exist: commands take names, and none would find the cluster any more.
+func (k *clusterCreate) checkNames(ctx context.Context, c *client.Client, name string) error {
+	all, err := c.ListClusters(ctx, false)
+	if err != nil {
+		return failed(c.BaseURL(), "list the clusters", err)
+	}
+	for _, found := range all {
+		if found.Name == name {
+			return taken("cluster", name, found.ID)
+		}
+	}
+	if k.NoInfraEnv {
+		return nil
+	}
+	return checkInfraEnvName(ctx, c, infraEnvName(name))
+}
+
+func checkInfraEnvName(ctx context.Context, c *client.Client, name string) error {
+	all, err := c.ListInfraEnvs(ctx, uuid.Nil)
+	if err != nil {
+		return failed(c.BaseURL(), "list the InfraEnvs", err)
+	}
+	for n := range all {
+		if all[n].Name == name {
+			return taken("InfraEnv", name, all[n].ID)
+		}
+	}
+	return nil
+}
+
+func taken(kind, name string, id uuid.UUID) error {
+	return &Failure{fmt.Errorf("%s %s exists already: %s", kind, name, id), exitConflict}
+}
+
+// infraEnvName returns the name of the InfraEnv that is made with a cluster.
+func infraEnvName(cluster string) string { return cluster + "_infra-env" }
 
 // definition returns the file with the flags merged over it.
 func (k *clusterCreate) definition(ctx context.Context, c *client.Client) (wire.ClusterCreateParams, error) {
@@ -90,7 +132,7 @@ func (k *clusterCreate) definition(ctx context.Context, c *client.Client) (wire.
 // infraEnvOf returns the InfraEnv of a new cluster: its hosts use the cluster's proxy and time sources.
 func infraEnvOf(p *wire.ClusterCreateParams) wire.InfraEnvCreateParams {
 	env := wire.InfraEnvCreateParams{
-		Name: p.Name + "_infra-env", PullSecret: p.PullSecret, OpenshiftVersion: &p.OpenshiftVersion, SSHAuthorizedKey: p.SSHPublicKey,
+		Name: infraEnvName(p.Name), PullSecret: p.PullSecret, OpenshiftVersion: &p.OpenshiftVersion, SSHAuthorizedKey: p.SSHPublicKey,
 		AdditionalNtpSources: p.AdditionalNtpSource, NtpSources: p.NtpSources,
 	}
 	if a := p.CPUArchitecture; a != nil && *a != wire.ClusterCreateParamsCPUArchitectureMulti {
@@ -101,7 +143,7 @@ func infraEnvOf(p *wire.ClusterCreateParams) wire.InfraEnvCreateParams {
 		minimal := wire.ImageTypeMinimalIso
 		env.ImageType = &minimal
 	}
-	env.Proxy = proxy(p.HTTPProxy, p.HTTPSProxy, p.NoProxy)
+	env.Proxy = proxy(wire.Proxy{}, p.HTTPProxy, p.HTTPSProxy, p.NoProxy)
 	return env
 }
 

@@ -26,8 +26,8 @@ func (k *clusterCredentials) Run(ctx context.Context, at *ClusterCommands, t *Te
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(credentials)
+	if at.forPrograms() {
+		return at.print(t, credentials)
 	}
 	t.fields("Console", credentials.ConsoleURL, "User", credentials.Username, "Password", credentials.Password)
 	return nil

@@ -46,8 +46,8 @@ func (k *clusterIgnore) Run(ctx context.Context, at *ClusterCommands, t *Termina
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(kept)
+	if at.forPrograms() {
+		return at.print(t, kept)
 	}
 	t.printf("ignored of %s: %s\n", k.name(), listed(kept.ClusterValidationIds))
 	t.printf("ignored of its hosts: %s\n", listed(kept.HostValidationIds))

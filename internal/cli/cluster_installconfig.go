@@ -30,7 +30,7 @@ func (k *installConfigShow) Run(ctx context.Context, at *ClusterCommands, t *Ter
 		return err
 	}
 	content := []byte(text) // JSON
-	if !at.json() {
+	if !at.forPrograms() {
 		if content, err = yaml.JSONToYAML(content); err != nil {
 			return fmt.Errorf("read the install-config: %w", err)
 		}
@@ -52,7 +52,7 @@ func (k *installConfigSet) Run(ctx context.Context, at *ClusterCommands, t *Term
 	_, err = ask(ctx, &at.Connection, k, "change the install-config of", func(c *client.Client, found *wire.Cluster) (nothing, error) {
 		return nothing{}, c.UpdateInstallConfig(ctx, found.ID, string(overrides))
 	})
-	if err == nil && !at.json() {
+	if err == nil && !at.forPrograms() {
 		t.printf("install-config of %s changed\n", k.name())
 	}
 	return err

@@ -38,14 +38,14 @@ func (k *manifestsList) Run(ctx context.Context, at *ClusterCommands, t *Termina
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(list)
+	if at.forPrograms() {
+		return at.print(t, list)
 	}
 	table := view.Table{Header: []string{"FOLDER", "NAME", "MADE BY"}}
 	for _, m := range list {
 		table.Add(string(m.Folder), m.FileName, string(m.ManifestSource))
 	}
-	t.printf("%s", table.String())
+	at.table(t, &table)
 	return nil
 }
 
@@ -81,8 +81,8 @@ func (k *manifestsAdd) Run(ctx context.Context, at *ClusterCommands, t *Terminal
 		}
 		added = append(added, manifest)
 	}
-	if at.json() {
-		return t.json(added)
+	if at.forPrograms() {
+		return at.print(t, added)
 	}
 	for _, m := range added {
 		t.printf("manifest %s/%s added\n", m.Folder, m.FileName)
@@ -119,7 +119,7 @@ func (k *manifestsRemove) Run(ctx context.Context, at *ClusterCommands, t *Termi
 	_, err := ask(ctx, &at.Connection, k, "remove "+k.Manifest+" of", func(c *client.Client, found *wire.Cluster) (nothing, error) {
 		return nothing{}, c.DeleteManifest(ctx, found.ID, string(k.Folder), k.Manifest)
 	})
-	if err == nil && !at.json() {
+	if err == nil && !at.forPrograms() {
 		t.printf("manifest %s/%s removed\n", k.Folder, k.Manifest)
 	}
 	return err

@@ -30,8 +30,8 @@ func (k *clusterPlatforms) Run(ctx context.Context, at *ClusterCommands, t *Term
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(platforms)
+	if at.forPrograms() {
+		return at.print(t, platforms)
 	}
 	for _, p := range platforms {
 		t.printf("%s\n", p)
@@ -60,17 +60,17 @@ func (k *clusterRequirements) Run(ctx context.Context, at *ClusterCommands, t *T
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(needs)
+	if at.forPrograms() {
+		return at.print(t, needs)
 	}
-	table := view.Table{Header: []string{"FOR", "ROLE", "CPU CORES", "MEMORY", "DISK", "ALSO"}, Limits: []int{0, 0, 0, 0, 0, 100}}
+	table := view.Table{Header: []string{"FOR", "ROLE", "CPU CORES", "MEMORY", "DISK", "ALSO"}}
 	addNeeds(&table, "OpenShift", "", needs.Ocp)
 	for _, o := range needs.Operators {
 		if k.All || slices.ContainsFunc(chosen, func(c wire.MonitoredOperator) bool { return c.Name == o.OperatorName }) {
 			addNeeds(&table, o.OperatorName, "+", o.Requirements)
 		}
 	}
-	t.printf("%s", table.String())
+	at.table(t, &table)
 	return nil
 }
 
@@ -106,15 +106,15 @@ func (k *clusterOperators) Run(ctx context.Context, at *ClusterCommands, t *Term
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(cluster.MonitoredOperators)
+	if at.forPrograms() {
+		return at.print(t, cluster.MonitoredOperators)
 	}
-	table := view.Table{Header: []string{"OPERATOR", "FROM", "STATUS", "VERSION", "PROPERTIES", "INFO"}, Limits: []int{0, 0, 0, 0, 40, 80}}
+	table := view.Table{Header: []string{"OPERATOR", "FROM", "STATUS", "VERSION", "PROPERTIES", "INFO"}, Limits: []int{0, 0, 0, 0, 40}}
 	slices.SortFunc(cluster.MonitoredOperators, func(a, b wire.MonitoredOperator) int { return cmp.Compare(a.Name, b.Name) })
 	for _, o := range cluster.MonitoredOperators {
 		table.Add(o.Name, origin(o), string(o.Status), o.Version, o.Properties, o.StatusInfo)
 	}
-	t.printf("%s", table.String())
+	at.table(t, &table)
 	return nil
 }
 

@@ -24,8 +24,8 @@ func (k *clusterOnFailure) Run(ctx context.Context, at *ClusterCommands, t *Term
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(policy)
+	if at.forPrograms() {
+		return at.print(t, policy)
 	}
 	switch policy.OnFailure {
 	case "fail":

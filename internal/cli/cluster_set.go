@@ -34,8 +34,8 @@ func (k *clusterSet) Run(ctx context.Context, at *ClusterCommands, t *Terminal) 
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(cluster)
+	if at.forPrograms() {
+		return at.print(t, cluster)
 	}
 	t.printf("cluster %s changed\n", cluster.Name)
 	return nil

@@ -77,9 +77,14 @@ func TestCommandsPrintWhatPeopleAskFor(t *testing.T) {
 		},
 		{"prints credentials", []string{"cluster", "credentials", "green"}, []string{"kubeadmin", "secret"}},
 		{"prints the kubeconfig", []string{"cluster", "kubeconfig", "green"}, []string{"apiVersion: v1"}},
-		{"lists InfraEnvs", []string{"infra-env", "list"}, []string{"green_infra-env", clusterID.String()}},
-		{"cancels", []string{"cluster", "cancel", "green"}, []string{"cluster green: installing"}},
-		{"deletes", []string{"cluster", "delete", "green"}, []string{"cluster green deleted"}},
+		{"lists InfraEnvs", []string{"infra-env", "list"}, []string{"green_infra-env", envID.String() + "  green"}},
+		{
+			"shows an InfraEnv with its hosts",
+			[]string{"infra-env", "show", "green_infra-env"},
+			[]string{"HTTPS proxy:", "http://b:2", "Cluster:", "green", "master-0  master *"},
+		},
+		{"deletes", []string{"cluster", "delete", "green"}, []string{"cluster green deleted\nInfraEnv green_infra-env deleted\n"}},
+		{"lists the events of a host", []string{"host", "events", "worker-0"}, []string{"error", "worker-0", "host failed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +157,7 @@ func TestCreateDefinesAClusterWithItsDiscoveryEnvironment(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "pull-secret.json")
 	require.NoError(t, os.WriteFile(secret, []byte("{\"auths\":{}}\n"), 0o600))
 	service := new(fake)
-	out, err := run(t, service.serve(t), "cluster", "create", "green", "--base-domain", "example.com", "--pull-secret", secret,
+	out, err := run(t, service.serve(t), "cluster", "create", "blue", "--base-domain", "example.com", "--pull-secret", secret,
 		"--api-vip", "192.0.2.5", "--ingress-vip", "192.0.2.6")
 	require.NoError(t, err)
 	require.Contains(t, out, clusterID.String())
@@ -160,7 +165,7 @@ func TestCreateDefinesAClusterWithItsDiscoveryEnvironment(t *testing.T) {
 	require.Contains(t, service.requests[0], `"openshift_version":"4.20.5"`, "the default version")
 	require.Contains(t, service.requests[0], `"api_vips":[{"ip":"192.0.2.5"}]`)
 	require.Contains(t, service.requests[0], `"pull_secret":"{\"auths\":{}}"`)
-	require.Contains(t, service.requests[1], `"name":"green_infra-env"`)
+	require.Contains(t, service.requests[1], `"name":"blue_infra-env"`)
 }
 
 func TestSetChangesAHost(t *testing.T) {

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,9 +23,9 @@ type Service struct {
 	URL       string       `env:"SLIPWAY_URL" help:"Address of the service; by default the address in the context, or of the service of this machine." placeholder:"URL"`
 	Token     model.Secret `env:"SLIPWAY_TOKEN" help:"Token for the service; better in the environment."`
 	Authority string       `name:"ca-file" env:"SLIPWAY_CA_FILE" type:"path" help:"Certificates, PEM, that the certificate of the service is signed with, beside the system's certificates." placeholder:"FILE"`
-	Context   string       `env:"SLIPWAY_CONTEXT" help:"Name of the context to use: slipway login makes them." placeholder:"NAME"`
+	Context   string       `env:"SLIPWAY_CONTEXT" predictor:"context" help:"Name of the context to use: slipway login makes them." placeholder:"NAME"`
 	Config    string       `name:"config" env:"SLIPWAY_CONFIG" type:"path" help:"File with the contexts; by default slipway/config in the folder for configuration." placeholder:"FILE"`
-	DataDir   string       `hidden:"" default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path"`
+	DataDir   string       `name:"data-dir" env:"SLIPWAY_DATA_DIR" help:"Data folder of the service of this machine, whose administrator needs no context." placeholder:"FOLDER"`
 
 	authority []byte
 	http      *http.Client
@@ -32,22 +34,23 @@ type Service struct {
 // Connection holds the flags of every command that calls a service and prints its replies.
 type Connection struct {
 	Service
-	Output string `short:"o" default:"table" enum:"table,json" help:"Output format: table or json."`
+	Output    outputFormat `short:"o" default:"table" help:"Output format: table, json, yaml, name or jsonpath=EXPRESSION." placeholder:"FORMAT"`
+	NoHeaders bool         `name:"no-headers" help:"Print tables without their header."`
 }
 
 // AfterApply completes the flags; kong calls it when they are read.
 func (c *Service) AfterApply() error {
+	var err error
+	if c.URL != "" {
+		if c.URL, err = address(c.URL); err != nil {
+			return err
+		}
+	}
 	found, err := c.context()
 	if err != nil {
 		return err
 	}
-	if c.URL == "" {
-		c.URL = found.Server
-	}
-	if c.URL == "" {
-		c.URL = defaultURL
-	}
-	c.URL = strings.TrimRight(c.URL, "/")
+	c.URL = cmp.Or(c.URL, found.Server, defaultURL)
 	if c.Token == "" {
 		c.Token = found.Secret()
 	}
@@ -75,22 +78,49 @@ func (c *Service) context() (contexts.Context, error) {
 		return contexts.Context{}, err
 	}
 	if c.Context != "" {
+		if c.DataDir != "" {
+			return contexts.Context{}, usagef("--context and --data-dir (SLIPWAY_CONTEXT, SLIPWAY_DATA_DIR) name two services: require one of them")
+		}
 		found, known := user.ByName(c.Context)
 		if !known {
 			return found, fmt.Errorf("require a context of %s, found %q: slipway context list shows them", path, c.Context)
 		}
 		return found, nil
 	}
+	if c.DataDir != "" { // given by hand, it wins over the current context
+		if found, err := c.administrator(c.DataDir); err != nil || found.Server != "" || c.URL == "" {
+			return found, err
+		}
+	}
 	if found, known := c.of(&user); known {
 		return found, nil
 	}
-	// The administrator of this machine needs no login; others cannot read the file.
-	local, err := contexts.Read(filepath.Join(c.DataDir, contexts.AdminFile))
+	return c.administrator(defaultDataDir)
+}
+
+// defaultDataDir is the data folder of a service that was given none.
+const defaultDataDir = "/var/lib/slipway"
+
+// administrator returns the context of the administrator of this machine, who needs no login; others cannot read the file.
+func (c *Service) administrator(folder string) (contexts.Context, error) {
+	local, err := contexts.Read(filepath.Join(folder, contexts.AdminFile))
 	if os.IsPermission(err) || err != nil && c.URL != "" {
 		return contexts.Context{}, nil
 	}
 	found, _ := c.of(&local)
 	return found, err
+}
+
+// address completes the address of a service: HTTPS where it has no scheme.
+func address(text string) (string, error) {
+	if !strings.Contains(text, "://") {
+		text = "https://" + text
+	}
+	u, err := url.Parse(strings.TrimRight(text, "/"))
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return "", usagef("require the address of a service, such as https://slipway.example.com:8090, found %q", text)
+	}
+	return u.String(), nil
 }
 
 func (c *Service) of(f *contexts.File) (contexts.Context, bool) {
@@ -104,5 +134,3 @@ func (c *Service) of(f *contexts.File) (contexts.Context, bool) {
 func (c *Service) Client() *client.Client {
 	return client.New(client.Options{BaseURL: c.URL, UserToken: c.Token, UserAgent: "slipway-cli", HTTPClient: c.http})
 }
-
-func (c *Connection) json() bool { return c.Output == "json" }

@@ -58,7 +58,7 @@ func (k *listContexts) Run(t *Terminal) error {
 
 type useContext struct {
 	configFlag
-	Name string `arg:"" help:"Name of a context."`
+	Name string `arg:"" predictor:"context" help:"Name of a context."`
 }
 
 // Run changes the current context.
@@ -72,13 +72,16 @@ func (k *useContext) Run(t *Terminal) error {
 		return &Failure{fmt.Errorf("there is no context %s in %s", k.Name, path), exitNotFound}
 	}
 	file.Current = k.Name
-	t.printf("%s\n", found.Server)
-	return file.Write(path)
+	if err := file.Write(path); err != nil {
+		return err
+	}
+	t.printf("context %s is the current one: %s\n", k.Name, found.Server)
+	return nil
 }
 
 type deleteContext struct {
 	configFlag
-	Name string `arg:"" help:"Name of a context."`
+	Name string `arg:"" predictor:"context" help:"Name of a context."`
 }
 
 // Run removes a context.

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -47,6 +50,27 @@ func ExitCode(err error) int {
 	return exitFailed
 }
 
+// unreachable says why a service gave no answer, and which flag helps.
+func unreachable(service string, err error) error {
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	switch {
+	case errors.As(err, &unknown):
+		return fmt.Errorf("the certificate of the service at %s is of an unknown authority: name the authority with --ca-file, "+
+			"or keep it with slipway login %s --fingerprint HEX, which the service prints at its first start: %w", service, service, err)
+	case errors.As(err, &name):
+		return fmt.Errorf("the certificate of the service at %s is for other names: use one of them in --url, "+
+			"or give the service its name in --base-url: %w", service, err)
+	}
+	return fmt.Errorf("the service at %s does not answer: %w", service, err)
+}
+
+// plainHTTP reports whether a listener with TLS refused a request without it: net/http answers 400 with a line of text, the API with a
+// reason.
+func plainHTTP(service string, err *client.Error) bool {
+	return strings.HasPrefix(service, "http://") && err.Status == http.StatusBadRequest && err.Reason == ""
+}
+
 // failed gives an error of the service its exit code and labels it; a service that does not answer is named.
 func failed(service, doing string, err error) error {
 	if err == nil {
@@ -58,7 +82,10 @@ func failed(service, doing string, err error) error {
 	}
 	var apiErr *client.Error
 	if !errors.As(err, &apiErr) {
-		return &Failure{fmt.Errorf("%s: the service at %s does not answer: %w", doing, service, err), exitUnreachable}
+		return &Failure{fmt.Errorf("%s: %w", doing, unreachable(service, err)), exitUnreachable}
+	}
+	if plainHTTP(service, apiErr) {
+		return &Failure{fmt.Errorf("%s: the service at %s speaks HTTPS: require an address that begins with https://", doing, service), exitUsage}
 	}
 	text := apiErr.Reason
 	if text == "" {

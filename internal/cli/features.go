@@ -21,8 +21,8 @@ func (k *FeaturesCommand) Run(ctx context.Context, t *Terminal) error {
 	if err != nil {
 		return failed(k.URL, "read the support levels of "+k.Version, err)
 	}
-	if k.json() {
-		return t.json(levels)
+	if k.forPrograms() {
+		return k.print(t, levels)
 	}
 	table := view.Table{Header: []string{"FEATURE", "LEVEL", "BECAUSE OF"}}
 	add := func(name string, level wire.SupportLevel, reason wire.IncompatibilityReason) {
@@ -36,6 +36,6 @@ func (k *FeaturesCommand) Run(ctx context.Context, t *Terminal) error {
 	for _, o := range levels.Operators {
 		add("operator "+o.Name, o.SupportLevel, o.Reason)
 	}
-	t.printf("%s", table.String())
+	k.table(t, &table)
 	return nil
 }

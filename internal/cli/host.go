@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/dustin/go-humanize"
 
@@ -17,6 +18,7 @@ type HostCommands struct {
 
 	List      hostList      `cmd:"" help:"List hosts."`
 	Show      hostShow      `cmd:"" help:"Show a host, its hardware and the rules it does not meet."`
+	Events    hostEvents    `cmd:"" help:"List the events of a host."`
 	Set       hostSet       `cmd:"" help:"Change a host: its role, name, disks, labels, pool, fencing."`
 	Recheck   hostRecheck   `cmd:"" help:"Repeat the check of a validation on a host."`
 	Bind      hostBind      `cmd:"" help:"Bind an unbound host to a cluster."`
@@ -30,19 +32,30 @@ type HostCommands struct {
 	Delete    hostDelete    `cmd:"" help:"Forget a host."`
 }
 
-type hostList struct{ scope }
+type hostList struct {
+	scope
+	watchFlag
+	Status []wire.HostStatus `help:"Only hosts with one of these statuses." placeholder:"STATUS"`
+	Role   []wire.HostRole   `enum:"master,arbiter,worker,auto-assign" help:"Only hosts with one of these roles: master, arbiter, worker, auto-assign." placeholder:"ROLE"`
+}
 
 // Run prints hosts.
 func (k *hostList) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
-	hosts, err := k.hosts(ctx, at.Client())
-	if err != nil {
+	if err := checkStatuses(k.Status); err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(hosts)
-	}
-	t.printf("%s", view.Hosts(hosts, t.Now()))
-	return nil
+	return k.show(ctx, &at.Connection, t, func() (listing, error) {
+		hosts, err := k.hosts(ctx, at.Client())
+		if err != nil {
+			return listing{}, err
+		}
+		hosts = slices.DeleteFunc(hosts, func(h wire.Host) bool { return !k.wants(&h) })
+		return listing{hosts, view.Hosts(hosts, t.Now())}, nil
+	})
+}
+
+func (k *hostList) wants(h *wire.Host) bool {
+	return (len(k.Status) == 0 || slices.Contains(k.Status, h.Status)) && (len(k.Role) == 0 || slices.Contains(k.Role, h.Role))
 }
 
 type hostShow struct{ hostArgument }
@@ -53,8 +66,8 @@ func (k *hostShow) Run(ctx context.Context, at *HostCommands, t *Terminal) error
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(h)
+	if at.forPrograms() {
+		return at.print(t, h)
 	}
 	t.fields(
 		"Name",
@@ -79,12 +92,12 @@ func (k *hostShow) Run(ctx context.Context, at *HostCommands, t *Terminal) error
 		ago(t.age(h.CheckedInAt.Time())),
 	)
 	printHardware(t, h.Inventory)
-	table := view.Table{Header: []string{"NOT PASSED", "BECAUSE"}, Limits: []int{0, 120}}
+	table := view.Table{Header: []string{"NOT PASSED", "BECAUSE"}}
 	for _, v := range view.Failing(h.ValidationsInfo, true) {
 		table.Add(v.ID, v.Message)
 	}
 	if len(table.Rows) > 0 {
-		t.printf("\n%s", table.String())
+		t.below(&table)
 	}
 	return nil
 }
@@ -114,7 +127,7 @@ func printHardware(t *Terminal, text string) {
 		}
 		table.Add(d.Path, string(d.DriveType), humanize.Bytes(uint64(max(0, d.SizeBytes))), d.Model, usable)
 	}
-	t.printf("\n%s", table.String())
+	t.below(&table)
 	nics := view.Table{Header: []string{"NIC", "MAC", "MTU", "ADDRESSES"}}
 	for _, n := range inventory.Interfaces {
 		nics.Add(
@@ -124,5 +137,5 @@ func printHardware(t *Terminal, text string) {
 			addresses(append(n.Ipv4Addresses, n.Ipv6Addresses...), func(s string) string { return s }),
 		)
 	}
-	t.printf("\n%s", nics.String())
+	t.below(&nics)
 }

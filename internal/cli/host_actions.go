@@ -27,8 +27,8 @@ func (at *HostCommands) printHost(t *Terminal, h *wire.Host, does string, err er
 	switch {
 	case err != nil:
 		return err
-	case at.json():
-		return t.json(h)
+	case at.forPrograms():
+		return at.print(t, h)
 	}
 	t.printf("host %s %s\n", view.HostName(h), does)
 	return nil
@@ -55,7 +55,7 @@ func (k *hostDelete) Run(ctx context.Context, at *HostCommands, t *Terminal) err
 	h, err := ask(ctx, &at.Connection, k, "delete", func(c *client.Client, found *wire.Host) (*wire.Host, error) {
 		return found, c.DeleteHost(ctx, found.InfraEnvID, found.ID)
 	})
-	if err == nil && !at.json() {
+	if err == nil && !at.forPrograms() {
 		t.printf("host %s deleted\n", view.HostName(h))
 	}
 	return err
@@ -76,8 +76,8 @@ func (k *hostInstall) Run(ctx context.Context, at *HostCommands, t *Terminal) er
 }
 
 type hostBind struct {
-	Host     string `arg:"" help:"Name or id of the host."`
-	Cluster  string `arg:"" help:"Name or id of the cluster."`
+	Host     string `arg:"" predictor:"host" help:"Name or id of the host."`
+	Cluster  string `arg:"" predictor:"cluster" help:"Name or id of the cluster."`
 	InfraEnv string `name:"infra-env" help:"Only hosts of this InfraEnv: its name or id."`
 }
 

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,6 +19,7 @@ type InfraEnvCommands struct {
 
 	Create    infraEnvCreate   `cmd:"" help:"Make an InfraEnv, for a cluster or for hosts without one."`
 	List      infraEnvList     `cmd:"" help:"List the InfraEnvs."`
+	Show      infraEnvShow     `cmd:"" help:"Show an InfraEnv, its settings and its hosts."`
 	Set       infraEnvSet      `cmd:"" help:"Change an InfraEnv."`
 	Address   infraEnvURL      `cmd:"" name:"url" help:"Make an address of the discovery image, or of a file, that needs no password."`
 	RotateKey infraEnvRotate   `cmd:"" name:"rotate-key" help:"Replace the key that signs addresses: earlier ones become invalid."`
@@ -42,7 +45,7 @@ func (k *infraEnvCreate) Validate() error {
 // Run makes an InfraEnv.
 func (k *infraEnvCreate) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
 	c := at.Client()
-	flags, err := k.params()
+	flags, err := k.params(wire.Proxy{})
 	if err != nil {
 		return err
 	}
@@ -62,12 +65,15 @@ func (k *infraEnvCreate) Run(ctx context.Context, at *InfraEnvCommands, t *Termi
 	if err != nil {
 		return err
 	}
+	if err := checkInfraEnvName(ctx, c, k.Name); err != nil {
+		return err
+	}
 	env, err := c.RegisterInfraEnv(ctx, params)
 	if err != nil {
 		return failed(at.URL, "create InfraEnv "+k.Name, err)
 	}
-	if at.json() {
-		return t.json(env)
+	if at.forPrograms() {
+		return at.print(t, env)
 	}
 	t.printf("InfraEnv %s created: %s\n", env.Name, env.ID)
 	return nil
@@ -92,19 +98,85 @@ func (k *infraEnvList) Run(ctx context.Context, at *InfraEnvCommands, t *Termina
 	if err != nil {
 		return failed(at.URL, "list the InfraEnvs", err)
 	}
-	if at.json() {
-		return t.json(envs)
+	if at.forPrograms() {
+		return at.print(t, envs)
+	}
+	names, err := clusterNames(ctx, c)
+	if err != nil {
+		return err
 	}
 	table := view.Table{Header: []string{"NAME", "ID", "CLUSTER", "VERSION", "AGE"}}
-	for _, e := range envs {
-		cluster := ""
-		if e.ClusterID != uuid.Nil {
-			cluster = e.ClusterID.String()
-		}
-		table.Add(e.Name, e.ID.String(), cluster, e.OpenshiftVersion, t.age(e.CreatedAt.Time()))
+	for n := range envs {
+		e := &envs[n]
+		table.Add(e.Name, e.ID.String(), names[e.ClusterID], e.OpenshiftVersion, t.age(e.CreatedAt.Time()))
 	}
-	t.printf("%s", table.String())
+	at.table(t, &table)
 	return nil
+}
+
+// clusterNames returns the names of the clusters by their ids.
+func clusterNames(ctx context.Context, c *client.Client) (map[uuid.UUID]string, error) {
+	clusters, err := c.ListClusters(ctx, false)
+	if err != nil {
+		return nil, failed(c.BaseURL(), "list the clusters", err)
+	}
+	names := map[uuid.UUID]string{}
+	for n := range clusters {
+		names[clusters[n].ID] = clusters[n].Name
+	}
+	return names, nil
+}
+
+type infraEnvShow struct{ infraEnvArgument }
+
+// Run prints one InfraEnv.
+func (k *infraEnvShow) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
+	c := at.Client()
+	e, err := k.find(ctx, c)
+	if err != nil {
+		return err
+	}
+	if at.forPrograms() {
+		return at.print(t, e)
+	}
+	names, err := clusterNames(ctx, c)
+	if err != nil {
+		return err
+	}
+	hosts, err := c.ListHosts(ctx, e.ID)
+	if err != nil {
+		return failed(at.URL, "list the hosts of "+e.Name, err)
+	}
+	t.fields(
+		"Name", e.Name,
+		"Id", e.ID.String(),
+		"Cluster", names[e.ClusterID],
+		"OpenShift", e.OpenshiftVersion,
+		"Architecture", string(e.CPUArchitecture),
+		"Image", string(e.Type),
+		"HTTP proxy", e.Proxy.HTTPProxy,
+		"HTTPS proxy", e.Proxy.HTTPSProxy,
+		"No proxy", e.Proxy.NoProxy,
+		"Time sources", strings.Trim(e.AdditionalNtpSources+","+e.NtpSources, ","),
+		"Kernel arguments", e.KernelArguments,
+		"SSH keys", e.SSHAuthorizedKey,
+		"Static networks", given(e.StaticNetworkConfig),
+		"Ignition override", given(e.IgnitionConfigOverride),
+		"Trust bundle", given(e.AdditionalTrustBundle),
+		"Age", t.age(e.CreatedAt.Time()),
+	)
+	if len(hosts) > 0 {
+		t.below(view.Hosts(hosts, t.Now()))
+	}
+	return nil
+}
+
+// given says that a long setting is there: -o json prints it.
+func given(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("given, %d bytes", len(text))
 }
 
 type infraEnvIgnition struct {
@@ -145,8 +217,8 @@ func (k *infraEnvURL) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(made)
+	if at.forPrograms() {
+		return at.print(t, made)
 	}
 	t.printf("%s\n", made.URL)
 	if end := made.ExpiresAt.Time(); end.Unix() > 0 { // the zero time is never

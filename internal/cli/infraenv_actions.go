@@ -16,7 +16,7 @@ type infraEnvSet struct {
 
 // Run changes an InfraEnv.
 func (k *infraEnvSet) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
-	params, err := k.params()
+	params, err := k.params(wire.Proxy{})
 	if err != nil {
 		return err
 	}
@@ -24,13 +24,17 @@ func (k *infraEnvSet) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal
 		return usagef("require a flag with what to change")
 	}
 	env, err := ask(ctx, &at.Connection, k, "change", func(c *client.Client, found *wire.InfraEnv) (*wire.InfraEnv, error) {
+		params, err := k.params(found.Proxy)
+		if err != nil {
+			return nil, err
+		}
 		return c.UpdateInfraEnv(ctx, found.ID, params)
 	})
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(env)
+	if at.forPrograms() {
+		return at.print(t, env)
 	}
 	t.printf("InfraEnv %s changed: hosts that boot from now on get it\n", env.Name)
 	return nil
@@ -43,7 +47,7 @@ func (a infraEnvArgument) act(ctx context.Context, at *InfraEnvCommands, t *Term
 	env, err := ask(ctx, &at.Connection, a, verb, func(c *client.Client, found *wire.InfraEnv) (*wire.InfraEnv, error) {
 		return found, do(c, ctx, found.ID)
 	})
-	if err == nil && !at.json() {
+	if err == nil && !at.forPrograms() {
 		t.printf("InfraEnv %s %s\n", env.Name, does)
 	}
 	return err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -38,15 +39,16 @@ type LoginCommand struct {
 
 // Run asks the service something that needs the token, and writes the file.
 func (k *LoginCommand) Run(ctx context.Context, t *Terminal) error {
-	address, err := url.Parse(k.Server)
-	if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "" {
-		return fmt.Errorf("require the address of a service, such as https://slipway.example.com:8090, found %q", k.Server)
+	server, err := address(k.Server)
+	if err != nil {
+		return err
 	}
-	made := contexts.Context{Name: k.Name, Server: strings.TrimRight(k.Server, "/")}
-	if made.Name == "" {
-		made.Name = address.Host
+	at, err := url.Parse(server)
+	if err != nil {
+		return fmt.Errorf("read the address: %w", err)
 	}
-	if made.Authority, err = k.authority(ctx, address); err != nil {
+	made := contexts.Context{Name: cmp.Or(k.Name, at.Host), Server: server}
+	if made.Authority, err = k.authority(ctx, at); err != nil {
 		return err
 	}
 	carrier, err := client.TransportPEM(made.Authority, false)

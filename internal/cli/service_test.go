@@ -49,6 +49,8 @@ type fake struct {
 	statuses []wire.ClusterStatus
 	// silent keeps the workflow from answering.
 	silent bool
+	// noMoreEvents is called when events are asked for beyond the last.
+	noMoreEvents func()
 }
 
 func (f *fake) cluster() wire.Cluster {
@@ -130,7 +132,11 @@ func (f *fake) routes(r chi.Router) {
 	}
 	cluster := func() any { return f.cluster() }
 	host := func() any { return hosts()[0] }
-	env := func() any { return wire.InfraEnv{ID: envID, Name: "green_infra-env", ClusterID: clusterID} }
+	env := func() any {
+		return wire.InfraEnv{
+			ID: envID, Name: "green_infra-env", ClusterID: clusterID, Proxy: wire.Proxy{HTTPProxy: "http://a:1", HTTPSProxy: "http://b:2"},
+		}
+	}
 	r.Get("/clusters", answer(200, func() any {
 		return []wire.Cluster{f.cluster(), {ID: otherID, Name: "twin"}, {ID: envID, Name: "twin"}}
 	}))
@@ -160,16 +166,23 @@ func (f *fake) routes(r chi.Router) {
 	r.Get("/infra-envs", answer(200, func() any { return []any{env()} }))
 	r.Post("/infra-envs", answer(201, env))
 	r.Get("/infra-envs/{ie}/hosts", answer(200, func() any { return hosts() }))
+	r.Patch("/infra-envs/{ie}", answer(201, env))
+	r.Delete("/infra-envs/{ie}", answer(204, nil))
 	r.Patch("/infra-envs/{ie}/hosts/{h}", answer(201, host))
 	r.Delete("/infra-envs/{ie}/hosts/{h}", answer(204, nil))
 	r.Post("/infra-envs/{ie}/hosts/{h}/actions/reset", answer(200, host))
 	r.Post("/infra-envs/{ie}/hosts/{h}/actions/install", answer(202, host))
-	r.Get("/events", answer(200, func() any {
-		return []wire.Event{
+	r.Get("/events", func(w http.ResponseWriter, r *http.Request) {
+		events := []wire.Event{
 			{EventTime: wire.DateTime(now), Severity: wire.EventSeverityInfo, Message: "cluster created"},
 			{EventTime: wire.DateTime(now), Severity: wire.EventSeverityError, HostID: workerID, Message: "host failed"},
 		}
-	}))
+		if r.URL.Query().Get("offset") == "2" {
+			events = nil
+			f.noMoreEvents()
+		}
+		answer(200, func() any { return events })(w, r)
+	})
 }
 
 // ownRoutes take every command but extend.
@@ -202,8 +215,21 @@ func (f *fake) ownRoutes(r chi.Router) {
 func run(t *testing.T, url string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	terminal := &cli.Terminal{Out: &out, Err: &out, Now: func() time.Time { return now }}
-	parser, err := kong.New(&line{}, kong.Bind(terminal), kong.BindTo(t.Context(), (*context.Context)(nil)))
+	return typeOn(t, &cli.Terminal{Out: &out, Err: &out, Now: func() time.Time { return now }}, &out, url, args...)
+}
+
+// typeOn types a command on a terminal of its own, whose output is out.
+func typeOn(t *testing.T, terminal *cli.Terminal, out *bytes.Buffer, url string, args ...string) (string, error) {
+	t.Helper()
+	return typeUntil(t.Context(), t, terminal, out, url, args...)
+}
+
+// typeUntil types a command and ends it with a context, as Ctrl-C does.
+func typeUntil(
+	ctx context.Context, t *testing.T, terminal *cli.Terminal, out *bytes.Buffer, url string, args ...string,
+) (string, error) {
+	t.Helper()
+	parser, err := kong.New(&line{}, append(cli.Options(), kong.Bind(terminal), kong.BindTo(ctx, (*context.Context)(nil)))...)
 	require.NoError(t, err)
 	selected, err := parser.Parse(append(args, "--url", url))
 	if err != nil {

@@ -16,16 +16,21 @@ import (
 // Terminal is the output of a command, and its clock. Commands get it by kong's bindings.
 type Terminal struct {
 	Out, Err io.Writer
-	Now      func() time.Time
+	// In is where a user answers questions; nil: there is no user.
+	In  io.Reader
+	Now func() time.Time
 	// Interactive is set when Out is a terminal; Width and Height are its size in characters.
 	Interactive   bool
 	Width, Height int
 }
 
 // NewTerminal returns the terminal that out and errs print to; out is interactive when it is a
-// character device.
+// character device, and questions are asked where the standard input is one.
 func NewTerminal(out, errs io.Writer, now func() time.Time) *Terminal {
 	t := &Terminal{Out: out, Err: errs, Now: now}
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		t.In = os.Stdin
+	}
 	file, isFile := out.(*os.File)
 	if !isFile || !term.IsTerminal(int(file.Fd())) {
 		return t
@@ -56,6 +61,24 @@ func (t *Terminal) note(format string, args ...any) {
 	_, _ = io.WriteString(t.Err, view.Plain(fmt.Sprintf(format, args...))+"\n") // the reader has gone
 }
 
+// write prints text of the API as it is.
+func (t *Terminal) write(text []byte) { _, _ = t.Out.Write(text) } // the reader has gone
+
+// table prints a table as wide as the terminal.
+func (t *Terminal) table(table *view.Table) {
+	table.Width = t.Width
+	t.printf("%s", table.String())
+}
+
+// below prints a table after an empty line.
+func (t *Terminal) below(table *view.Table) {
+	t.printf("\n")
+	t.table(table)
+}
+
+// prompt prints a question on stderr.
+func (t *Terminal) prompt(question string) { _, _ = io.WriteString(t.Err, view.Plain(question)) }
+
 // json prints a value for machines.
 func (t *Terminal) json(v any) error {
 	encoder := json.NewEncoder(t.Out)
@@ -68,14 +91,14 @@ func (t *Terminal) json(v any) error {
 
 // fields prints names and values in two columns; names without a value are left out.
 func (t *Terminal) fields(pairs ...string) {
-	table := view.Table{Header: []string{"", ""}}
+	table := view.Table{Header: []string{"", ""}, Headless: true}
 	for n := 0; n+1 < len(pairs); n += 2 {
 		if pairs[n+1] != "" {
 			table.Add(pairs[n]+":", pairs[n+1])
 		}
 	}
-	for _, line := range table.Lines()[1:] {
-		t.printf("%s\n", line)
+	if len(table.Rows) > 0 {
+		t.table(&table)
 	}
 }
 

@@ -35,8 +35,8 @@ func (k *createToken) Run(ctx context.Context, at *TokenCommands, t *Terminal) e
 	if err != nil {
 		return failed(at.URL, "make a token for "+k.Name, err)
 	}
-	if at.json() {
-		return t.json(made)
+	if at.forPrograms() {
+		return at.print(t, made)
 	}
 	t.note("token %s of %s, role %s, good until %s; it is shown once", made.ID, made.UserName, made.Role,
 		made.ExpiresAt.Time().Format(time.RFC3339))
@@ -52,8 +52,8 @@ func (k *listTokens) Run(ctx context.Context, at *TokenCommands, t *Terminal) er
 	if err != nil {
 		return failed(at.URL, "list the tokens", err)
 	}
-	if at.json() {
-		return t.json(tokens)
+	if at.forPrograms() {
+		return at.print(t, tokens)
 	}
 	table := view.Table{Header: []string{"ID", "USER", "ROLE", "ORGANIZATION", "EXPIRES", "USED", "BY", "NOTE"}}
 	for _, token := range tokens {
@@ -64,7 +64,7 @@ func (k *listTokens) Run(ctx context.Context, at *TokenCommands, t *Terminal) er
 		table.Add(token.ID.String(), token.UserName, token.Role, token.OrgID, token.ExpiresAt.Time().Format(time.RFC3339), used,
 			token.CreatedBy, token.Note)
 	}
-	t.printf("%s", table.String())
+	at.table(t, &table)
 	return nil
 }
 

@@ -148,12 +148,12 @@ func wait[F any](ctx context.Context, at *Connection, t *Terminal, flags waitFla
 		if status != first {
 			looks = settling
 		}
-		if !at.json() { // which goes out alone
+		if !at.forPrograms() { // which goes out alone
 			w.show(found)
 		}
 		switch {
-		case status == flags.For && at.json():
-			return t.json(found)
+		case status == flags.For && at.forPrograms():
+			return at.print(t, found)
 		case status == flags.For:
 			return nil
 		case slices.Contains(w.ends, status) && looks >= settling:

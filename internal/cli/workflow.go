@@ -40,7 +40,7 @@ func (a clusterArgument) command(ctx context.Context, at *ClusterCommands, t *Te
 	send func(c *client.Client, ctx context.Context, id uuid.UUID, options ...client.Option) error,
 ) error {
 	state, err := ask(ctx, &at.Connection, a, verb, func(c *client.Client, found *wire.Cluster) (*wire.WorkflowState, error) {
-		if err := send(c, ctx, found.ID); err != nil || !at.json() {
+		if err := send(c, ctx, found.ID); err != nil || !at.forPrograms() {
 			return nil, err
 		}
 		return c.Workflow(ctx, found.ID)
@@ -48,8 +48,8 @@ func (a clusterArgument) command(ctx context.Context, at *ClusterCommands, t *Te
 	if err != nil {
 		return err
 	}
-	if at.json() {
-		return t.json(state)
+	if at.forPrograms() {
+		return at.print(t, state)
 	}
 	t.printf("%s %s\n", a.name(), does)
 	return nil
@@ -81,7 +81,7 @@ func (a hostArgument) command(ctx context.Context, at *HostCommands, t *Terminal
 	send func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error,
 ) error {
 	h, err := ask(ctx, &at.Connection, a, verb, func(c *client.Client, found *wire.Host) (*wire.Host, error) {
-		if err := send(c, ctx, found.InfraEnvID, found.ID); err != nil || !at.json() {
+		if err := send(c, ctx, found.InfraEnvID, found.ID); err != nil || !at.forPrograms() {
 			return found, err
 		}
 		return c.Host(ctx, found.InfraEnvID, found.ID)

@@ -54,7 +54,7 @@ func rank(role wire.HostRole) int {
 // Hosts returns the table of hosts of an installation at an instant; ELAPSED is the time in the
 // stage.
 func Hosts(hosts []wire.Host, now time.Time) *Table {
-	t := &Table{Header: []string{"HOST", "ROLE", "STATUS", "STAGE", "DONE", "ELAPSED", "INFO"}, Limits: []int{0, 0, 0, 0, 0, 0, 60}}
+	t := &Table{Header: []string{"HOST", "ROLE", "STATUS", "STAGE", "DONE", "ELAPSED", "INFO"}}
 	hosts = slices.Clone(hosts)
 	SortHosts(hosts)
 	for n := range hosts {

@@ -8,13 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// Table lays out rows under a header in columns two spaces apart. A cell keeps to one
-// line; those longer than the limit of their column are cut.
+// Table lays out rows under a header in columns two spaces apart. The last column wraps at the width of the terminal; other cells keep
+// to one line, and are cut at the limit of their column.
 type Table struct {
 	Header []string
 	Rows   [][]string
 	// Limits are the widest a column may be, in characters; zero or missing: any.
 	Limits []int
+	// Width is the width of the terminal, in characters; zero: unlimited.
+	Width int
+	// Headless leaves the header out.
+	Headless bool
 }
 
 // Add appends a row.
@@ -30,16 +34,49 @@ func (t *Table) Lines() []string {
 			widths[n] = max(widths[n], utf8.RuneCountInString(row[n]))
 		}
 	}
-	lines := make([]string, len(rows))
-	for r, row := range rows {
+	if t.Headless {
+		rows = rows[1:]
+	}
+	var lines []string
+	for _, row := range rows {
 		var line strings.Builder
-		for n, cell := range row {
+		last, indent := len(row)-1, 0
+		for n, cell := range row[:last] {
 			line.WriteString(cell)
 			line.WriteString(strings.Repeat(" ", widths[n]-utf8.RuneCountInString(cell)+2))
+			indent += widths[n] + 2
 		}
-		lines[r] = strings.TrimRight(line.String(), " ")
+		for _, part := range t.wrap(row[last], indent) {
+			lines = append(lines, strings.TrimRight(line.String()+part, " "))
+			line.Reset()
+			line.WriteString(strings.Repeat(" ", indent))
+		}
 	}
 	return lines
+}
+
+// narrowest is the width of a last column below which it is not wrapped.
+const narrowest = 24
+
+// wrap divides a cell of the last column, which begins at an indent, into lines.
+func (t *Table) wrap(cell string, indent int) []string {
+	room := t.Width - indent
+	if t.Width == 0 || room < narrowest {
+		return []string{cell}
+	}
+	var lines []string
+	line, length := "", 0
+	for _, word := range strings.Fields(cell) {
+		size := utf8.RuneCountInString(word)
+		if length > 0 && length+1+size > room {
+			lines, line, length = append(lines, line), "", 0
+		}
+		if length > 0 {
+			line, length = line+" ", length+1
+		}
+		line, length = line+word, length+size
+	}
+	return append(lines, line)
 }
 
 // String returns the table as text.
