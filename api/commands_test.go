@@ -143,6 +143,14 @@ func TestOwnDocumentIsValidAndServed(t *testing.T) {
 	s := newService(t)
 	served := s.want(http.StatusOK, http.MethodGet, api.OwnPath+"/openapi", nil).object()
 	require.Len(t, served["paths"], doc.Paths.Len())
+	require.Equal(t, "Authorization", doc.Components.SecuritySchemes["userAuth"].Value.Name, "what Swagger UI asks for")
+	require.Equal(t, openapi3.SecurityRequirements{{"userAuth": {}}}, doc.Security)
+	for path, item := range doc.Paths.Map() {
+		for method, o := range item.Operations() {
+			require.Nil(t, o.Security, "%s %s is called without a credential", method, path)
+			require.NotEmpty(t, o.Tags, "%s %s", method, path)
+		}
+	}
 }
 
 func TestLiveImagesAreListed(t *testing.T) {

@@ -33,6 +33,9 @@ func TestFirstStartIsClosedAndLetsItsAdministratorIn(t *testing.T) {
 		code, answer := get(t, api+path)
 		require.Contains(t, []int{http.StatusUnauthorized, http.StatusMethodNotAllowed}, code, "%s: %s", path, answer)
 	}
+	code, answer := get(t, api+"/")
+	require.Equal(t, http.StatusOK, code)
+	require.Contains(t, answer, `"reference":"`+api+`/docs"`)
 	plain, err := httpclient.New(t).Get(strings.Replace(api, "https://", "http://", 1) + "/health")
 	require.NoError(t, err)
 	defer plain.Body.Close()

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"net/http"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -103,6 +104,7 @@ func (s *Service) Serve(ctx context.Context) error {
 	if err := s.mountUI(routes); err != nil {
 		return err
 	}
+	routes.Method(http.MethodGet, "/", s.index())
 	process.AddProbes(routes, s.server.Draining(), s.checks, s.metrics)
 	if err := s.letAdministratorIn(ctx); err != nil {
 		return err
