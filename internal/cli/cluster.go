@@ -18,6 +18,7 @@ type ClusterCommands struct {
 	List          clusterList          `cmd:"" help:"List the clusters."`
 	Show          clusterShow          `cmd:"" help:"Show a cluster, its hosts and its failing validations."`
 	Create        clusterCreate        `cmd:"" help:"Define a cluster, with an InfraEnv for its hosts."`
+	Export        clusterExport        `cmd:"" help:"Print the definition of a cluster, for 'cluster create --from'."`
 	Import        clusterImport        `cmd:"" help:"Import a cluster that was installed elsewhere, to add hosts to it."`
 	Set           clusterSet           `cmd:"" help:"Change the definition of a cluster."`
 	Ignore        clusterIgnore        `cmd:"" help:"Ignore validations of a cluster and its hosts."`

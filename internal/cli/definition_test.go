@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -97,6 +98,44 @@ func TestFlagsReachTheDefinition(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.check(t, s.create(t, "lab-"+strconv.Itoa(n), c.flags...))
+		})
+	}
+}
+
+func TestAnExportedClusterIsCreatedAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	for name, flags := range map[string][]string{
+		"plain": nil,
+		"networks": {
+			"--api-vip", "192.0.2.5", "--ingress-vip", "192.0.2.6", "--machine-network", "192.0.2.0/24", "--cluster-network", "10.64.0.0/14=24",
+			"--service-network", "172.20.0.0/16", "--http-proxy", "http://proxy.example.com:3128", "--no-proxy", "example.com",
+			"--load-balancer", "user-managed",
+		},
+		"nodes": {
+			"--hyperthreading", "masters", "--schedulable-masters", "--tag", "lab", "--ntp", "ntp.example.com", "--operator", "lso",
+			"--bundle", "virtualization", "--disk-encryption", "all", "--control-plane", "4",
+		},
+		"single":   {"--control-plane", "1"},
+		"oci":      {"--external-platform", "oci", "--user-managed-networking"},
+		"tang":     {"--disk-encryption", "masters", "--disk-encryption-mode", "tang", "--tang", "http://tang.example.com=abcdefghijklmnopqrstuvwxyzA"},
+		"platform": {"--platform", "none", "--arch", "arm64"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s.create(t, name, flags...)
+			exported := s.run(t, "cluster", "export", name)
+			require.NotContains(t, exported, "pull_secret:")
+			require.NotContains(t, exported, "cluster_id")
+			path := file(t, "cluster.yaml", exported)
+			s.run(t, "cluster", "create", "again-"+name, "--from", path, "--pull-secret", s.secret)
+			again := strings.Replace(s.run(t, "cluster", "export", "again-"+name), "name: again-"+name, "name: "+name, 1)
+			require.Equal(t, exported, again)
+			for _, flag := range flags {
+				if value, _, _ := strings.Cut(flag, "="); !strings.HasPrefix(value, "--") && value != "4" && value != "1" {
+					require.Contains(t, exported, value)
+				}
+			}
 		})
 	}
 }
