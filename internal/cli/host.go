@@ -50,6 +50,9 @@ func (k *hostList) Run(ctx context.Context, at *HostCommands, t *Terminal) error
 			return listing{}, err
 		}
 		hosts = slices.DeleteFunc(hosts, func(h wire.Host) bool { return !k.wants(&h) })
+		if hosts == nil {
+			hosts = []wire.Host{} // which is no null in JSON
+		}
 		return listing{hosts, view.Hosts(hosts, t.Now())}, nil
 	})
 }
