@@ -162,6 +162,7 @@ func TestWhatIsGivenByHandWinsOverContexts(t *testing.T) {
 	require.Equal(t, "cluster/of-this-machine\n", names(env, "--data-dir", data))
 	require.Equal(t, "cluster/of-the-context\n", names(withData, "--url", kept), "the token of that address")
 	require.Contains(t, names(withData, "--context", "kept"), "--context and --data-dir (SLIPWAY_CONTEXT, SLIPWAY_DATA_DIR) name two services")
+	require.Contains(t, names(env, "--data-dir", t.TempDir()), "require a folder with admin.config, found none that can be read in /")
 	out, _, code := ran(t, env, "context", "use", "kept")
 	require.Zero(t, code)
 	require.Equal(t, "context kept is the current one: "+kept+"\n", out)

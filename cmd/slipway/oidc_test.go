@@ -173,7 +173,7 @@ func TestUsersOfAnIssuerUseTheAPIAndTheCommandLine(t *testing.T) {
 	home := t.TempDir()
 	trusted := filepath.Join(home, "service.pem")
 	require.NoError(t, os.WriteFile(trusted, s.authority, 0o600))
-	env := []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "SLIPWAY_DATA_DIR=" + home}
+	env := []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "SLIPWAY_DATA_DIR="}
 	login := exec.CommandContext(t.Context(), os.Args[0], "login", s.api, "--device", "--ca-file", trusted,
 		"--issuer-ca-file", s.issuerCA(), "--name", "lab")
 	login.Env = append(append(os.Environ(), commandEnv+"=1"), env...)

@@ -87,13 +87,19 @@ func (c *Service) context() (contexts.Context, error) {
 		}
 		return found, nil
 	}
+	kept, known := c.of(&user)
 	if c.DataDir != "" { // given by hand, it wins over the current context
-		if found, err := c.administrator(c.DataDir); err != nil || found.Server != "" || c.URL == "" {
+		found, err := c.administrator(c.DataDir)
+		switch {
+		case err != nil || found.Server != "":
 			return found, err
+		case c.URL == "" && known:
+			return found, usagef("--data-dir (SLIPWAY_DATA_DIR): require a folder with %s, found none that can be read in %s; without it "+
+				"context %s is used", contexts.AdminFile, c.DataDir, kept.Name)
 		}
 	}
-	if found, known := c.of(&user); known {
-		return found, nil
+	if known {
+		return kept, nil
 	}
 	return c.administrator(defaultDataDir)
 }

@@ -116,9 +116,11 @@ func TestAnExportedClusterIsCreatedAgain(t *testing.T) {
 			"--hyperthreading", "masters", "--schedulable-masters", "--tag", "lab", "--ntp", "ntp.example.com", "--operator", "lso",
 			"--bundle", "virtualization", "--disk-encryption", "all", "--control-plane", "4",
 		},
-		"single":   {"--control-plane", "1"},
-		"oci":      {"--external-platform", "oci", "--user-managed-networking"},
-		"tang":     {"--disk-encryption", "masters", "--disk-encryption-mode", "tang", "--tang", "http://tang.example.com=abcdefghijklmnopqrstuvwxyzA"},
+		"single": {"--control-plane", "1"},
+		"oci":    {"--external-platform", "oci", "--user-managed-networking"},
+		"tang": {
+			"--disk-encryption", "masters", "--disk-encryption-mode", "tang", "--tang", "http://tang.example.com=abcdefghijklmnopqrstuvwxyzA",
+		},
 		"platform": {"--platform", "none", "--arch", "arm64"},
 	} {
 		t.Run(name, func(t *testing.T) {

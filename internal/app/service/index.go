@@ -51,7 +51,7 @@ slipway cluster list</pre>
 </html>
 `))
 
-// index answers with the links of the service: as a page for browsers, as JSON for programs. It tells nothing that needs a credential.
+// index answers with the links of the service: as a page for browsers, as JSON for programs. It shows nothing that needs a credential.
 func (s *Service) index() http.Handler {
 	return httpapi.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
