@@ -46,7 +46,8 @@ type commands struct {
 func main() {
 	var line commands
 	sources := &settings.Sources{}
-	parsed := kong.Parse(&line, kong.Bind(sources))
+	parsed := kong.Parse(&line, append(cli.Options(), kong.Bind(sources))...)
+	cli.Predictors(context.Background())
 	p := &process.Process{Env: sources.Variables()}
 	_ = settings.Show(p.Stdout, parsed, sources)
 	p.Log = process.NewLogger(p.Stderr, line.Log.Level, line.Log.Format)
