@@ -176,7 +176,6 @@ func (sc scene) places(s *service, r requests, way string) places {
 	}
 	createEnv, changeEnv := r.split(sc.infraEnv, way, newInfraEnv, changedInfraEnv)
 	body := map[string]any{"name": "env", "pull_secret": pullSecret, "cluster_id": x.cluster}
-	maps.Copy(body, sc.requiredOfEnv)
 	maps.Copy(body, createEnv)
 	var e wire.InfraEnv
 	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).json(&e)

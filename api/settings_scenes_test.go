@@ -10,12 +10,12 @@ import (
 
 // scene is a cluster with an InfraEnv and hosts. Its settings fit together; what is required for them is set without them, too.
 type scene struct {
-	masters, workers        int
-	required, requiredOfEnv map[string]any
-	imported                bool // a cluster that exists already
-	service                 func(*api.Options)
-	cluster, infraEnv       []setting // of the requests for them
-	host                    []setting // of the last host
+	masters, workers  int
+	required          map[string]any
+	imported          bool // a cluster that exists already
+	service           func(*api.Options)
+	cluster, infraEnv []setting // of the requests for them
+	host              []setting // of the last host
 }
 
 const (

@@ -102,7 +102,9 @@ func execute(ctx context.Context, p *process.Process, args []string) error {
 	if err != nil {
 		return fmt.Errorf("read command line: %w", err)
 	}
-	kongplete.Complete(parser, kongplete.WithPredictors(usercli.Predictors(ctx)))
+	if _, completing := p.Env.LookupEnv("COMP_LINE"); completing { // which posener/complete reads
+		kongplete.Complete(parser, kongplete.WithPredictors(usercli.Predictors(ctx)))
+	}
 	selected, err := parser.Parse(arrange(parser.Model, args))
 	if err != nil {
 		return fmt.Errorf("%w (see slipway --help)", err)

@@ -22,6 +22,9 @@ func arrange(model *kong.Application, args []string) []string {
 
 // leadingFlags divides arguments at the first that is neither a flag nor a flag's value. A flag that no command has ends them as well.
 func leadingFlags(model *kong.Application, args []string) (flags, rest []string) {
+	if len(args) == 0 || !strings.HasPrefix(args[0], "-") {
+		return nil, args
+	}
 	takes := valueFlags(model.Node)
 	n := 0
 	for n < len(args) && strings.HasPrefix(args[n], "-") && args[n] != "--" {

@@ -45,7 +45,7 @@ func (k *infraEnvCreate) Validate() error {
 // Run makes an InfraEnv.
 func (k *infraEnvCreate) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
 	c := at.Client()
-	flags, err := k.params(wire.Proxy{})
+	flags, err := k.params()
 	if err != nil {
 		return err
 	}

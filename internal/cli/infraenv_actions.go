@@ -16,7 +16,7 @@ type infraEnvSet struct {
 
 // Run changes an InfraEnv.
 func (k *infraEnvSet) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
-	params, err := k.params(wire.Proxy{})
+	params, err := k.params()
 	if err != nil {
 		return err
 	}
@@ -24,10 +24,7 @@ func (k *infraEnvSet) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal
 		return usagef("require a flag with what to change")
 	}
 	env, err := ask(ctx, &at.Connection, k, "change", func(c *client.Client, found *wire.InfraEnv) (*wire.InfraEnv, error) {
-		params, err := k.params(found.Proxy)
-		if err != nil {
-			return nil, err
-		}
+		params.Proxy = proxy(found.Proxy, k.HTTPProxy, k.HTTPSProxy, k.NoProxy) // the API replaces a proxy whole
 		return c.UpdateInfraEnv(ctx, found.ID, params)
 	})
 	if err != nil {

@@ -25,12 +25,12 @@ type infraEnvFlags struct {
 	NoProxy       *string         `name:"no-proxy" help:"Domains, addresses and networks that are reached without a proxy, separated by commas."`
 }
 
-// params returns the fields of the API that the flags set. The API replaces a proxy whole: what is not given stays as it is now.
-func (f *infraEnvFlags) params(now wire.Proxy) (wire.InfraEnvUpdateParams, error) {
+// params returns the fields of the API that the flags set.
+func (f *infraEnvFlags) params() (wire.InfraEnvUpdateParams, error) {
 	p := wire.InfraEnvUpdateParams{
 		OpenshiftVersion: f.Version, PullSecret: content(f.PullSecret), SSHAuthorizedKey: content(f.SSHKey), AdditionalNtpSources: f.NTP,
 		KernelArguments: each(f.KernelArg, kernelArgument), IgnitionConfigOverride: content(f.Ignition),
-		AdditionalTrustBundle: content(f.TrustBundle), ImageType: f.ImageType, Proxy: proxy(now, f.HTTPProxy, f.HTTPSProxy, f.NoProxy),
+		AdditionalTrustBundle: content(f.TrustBundle), ImageType: f.ImageType, Proxy: proxy(wire.Proxy{}, f.HTTPProxy, f.HTTPSProxy, f.NoProxy),
 	}
 	if f.StaticNetwork != nil {
 		list := []wire.HostStaticNetworkConfig{}
