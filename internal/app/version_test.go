@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/contrib/envconfig"
 
 	"slipway/internal/app/process"
 	"slipway/internal/platform/engine"
@@ -16,7 +17,7 @@ func TestVersionIsPrintedAsTextAndJSON(t *testing.T) {
 	t.Parallel()
 	printed := func(args ...string) string {
 		var out, errs bytes.Buffer
-		require.Zero(t, Main(t.Context(), &process.Process{Stdout: &out, Stderr: &errs}, args), errs.String())
+		require.Zero(t, Main(t.Context(), &process.Process{Stdout: &out, Stderr: &errs, Env: envconfig.EnvLookupOS}, args), errs.String())
 		return out.String()
 	}
 	require.Equal(t, "slipway "+version.Read().String()+", Temporal server "+engine.ServerVersion+"\n", printed("version"))
