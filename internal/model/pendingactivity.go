@@ -61,8 +61,10 @@ type PendingActivity struct {
 	WorkflowID string `db:"workflow_id"`
 	RunID      string `db:"run_id"`
 	ActivityID string `db:"activity_id"`
-	TaskToken  []byte `db:"task_token"`
-	Attempt    int    `db:"attempt"`
+	// TaskToken names the activity for earlier services on the same database. It is a number in the history of the workflow: another
+	// activity after Temporal's tables were restored from a backup.
+	TaskToken []byte `db:"task_token"`
+	Attempt   int    `db:"attempt"`
 	// HeartbeatEvery is the interval at which the service sends Temporal a heartbeat for the activity.
 	HeartbeatEvery time.Duration
 

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,10 +13,12 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/postgres"
 	"slipway/internal/sim"
 	"slipway/internal/testing/await"
 	"slipway/internal/wire"
@@ -63,8 +66,12 @@ func TestOneSchemaIsLostOrRestored(t *testing.T) {
 				dump := f.dump(t, tt.losses[0].schemas)
 				for _, l := range tt.losses {
 					f.await(t, l.phase, phaseNamed(t, l.phase))
-					f.lose(t, l.schemas, dump, l.restored)
-					f.service.signal(syscall.SIGKILL)
+					if l.restored {
+						f.restore(t, l.schemas, dump)
+					} else {
+						f.lose(t, l.schemas)
+						f.service.signal(syscall.SIGKILL)
+					}
 					built.WaitReady(t, f.url)
 					goOn()
 				}
@@ -85,27 +92,41 @@ func phaseNamed(t *testing.T, name string) func(*wire.Cluster) bool {
 	return nil
 }
 
-// lose drops schemas under the running service, and puts a dump's schemas in their place in the same transaction: no reader sees
-// half of them. It is tried again while it and the service wait for each other's locks.
-func (f *fleet) lose(t *testing.T, schemas []string, dump string, restored bool) {
+// lose drops schemas under the running service. It is tried again while it and the service wait for each other's locks.
+func (f *fleet) lose(t *testing.T, schemas []string) {
 	t.Helper()
-	args := []string{"--single-transaction", "-c", "drop schema " + strings.Join(schemas, ", ") + " cascade"}
-	if restored {
-		for _, s := range schemas {
-			args = append(args, "-c", "create schema "+s)
-		}
-		if slices.Contains(schemas, "temporal_visibility") { // it went with the schema, and is not in the dump
-			args = append(args, "-c", "create extension btree_gin with schema temporal_visibility")
-		}
-		args = append(args, "-f", dump)
-	}
 	await.True(t, func() bool {
-		err := f.tryPSQL(t, args...)
+		err := f.tryPSQL(t, "-c", dropped(schemas))
 		if err != nil {
 			t.Log(err)
 		}
 		return err == nil
 	}, "the tables are in use")
+}
+
+// restore puts schemas of a dump in place of the present ones, while the service is stopped: a running one would write what it
+// remembers of the present ones into them.
+func (f *fleet) restore(t *testing.T, schemas []string, dump string) {
+	t.Helper()
+	release := f.service.hold(t, syscall.SIGKILL)
+	database, err := postgres.Start(await.Context(t), postgres.Options{
+		DataDir: f.dataDir, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
+	require.NoError(t, err)
+	args := []string{"--single-transaction", "-c", dropped(schemas)}
+	for _, s := range schemas {
+		args = append(args, "-c", "create schema "+s)
+	}
+	if slices.Contains(schemas, "temporal_visibility") { // it went with the schema, and is not in the dump
+		args = append(args, "-c", "create extension btree_gin with schema temporal_visibility")
+	}
+	require.NoError(t, f.tryPSQL(t, append(args, "-f", dump)...))
+	require.NoError(t, database.Stop(await.Context(t)))
+	release()
+}
+
+func dropped(schemas []string) string {
+	return "drop schema " + strings.Join(schemas, ", ") + " cascade"
 }
 
 // dump saves schemas as SQL.

@@ -70,7 +70,9 @@ func newNarrow(t *testing.T) *narrow {
 func (n *narrow) forward(t *testing.T) {
 	t.Helper()
 	signals := store.NewSignals(n.store, slog.New(slog.DiscardHandler))
-	o := orchestrator.New(orchestrator.Options{Temporal: n.Client, Store: n.store, Signals: signals, Log: slog.New(slog.DiscardHandler)})
+	o := orchestrator.New(orchestrator.Options{
+		Temporal: n.Client, Namespace: "default", Store: n.store, Signals: signals, Log: slog.New(slog.DiscardHandler),
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	for _, run := range []func(context.Context){signals.Run, o.Run} {
@@ -170,6 +172,18 @@ func (n *narrow) open(t *testing.T) (open int) {
 	return open
 }
 
+func (n *narrow) state(t *testing.T, id string) model.ActivityState {
+	t.Helper()
+	rows, err := n.store.PendingActivities(t.Context(), n.cluster)
+	require.NoError(t, err)
+	for _, row := range rows {
+		if row.ID == id {
+			return row.State
+		}
+	}
+	return ""
+}
+
 func TestTemporalWaitsForAThousandHostsWithoutASlot(t *testing.T) {
 	t.Parallel()
 	n := newNarrow(t)
@@ -207,6 +221,39 @@ func TestTemporalWaitsForAThousandHostsWithoutASlot(t *testing.T) {
 	}
 	t.Logf("all waits ended after %s", time.Since(begun).Round(time.Second/10))
 	require.Zero(t, n.open(t))
+}
+
+// A row of a time that Temporal has forgotten, by the restore of a backup, has a task token with a number in the history that is the
+// number of another activity now. Its result must not become the other's.
+func TestTemporalTakesNoResultForAnotherActivity(t *testing.T) {
+	t.Parallel()
+	n := newNarrow(t)
+	host := n.host(t, model.HostResettingPendingUserAction)
+	wait := n.start(t, waitForHosts, []activities.HostRef{host})
+	await.True(t, func() bool { return n.open(t) == 1 })
+	rows, err := n.store.PendingActivities(t.Context(), n.cluster)
+	require.NoError(t, err)
+	forgotten := rows[0]
+	forgotten.ID, forgotten.ActivityID = "reboot-0f2c9a41", "reboot 7"
+	forgotten.Kind, forgotten.Type, forgotten.HostID, forgotten.InfraEnvID = model.ActivityMilestone, "forgotten", nil, nil
+	_, err = n.store.ArmActivity(t.Context(), forgotten)
+	require.NoError(t, err)
+	_, err = n.store.UpdateCluster(t.Context(), n.cluster, func(c *model.Cluster, tx *store.Tx) error {
+		tx.MilestonesReached(c.ID, []model.Milestone{"forgotten"})
+		return nil
+	})
+	require.NoError(t, err)
+	n.forward(t)
+	await.True(t, func() bool { return n.state(t, forgotten.ID) == model.ActivityDone })
+	described, err := n.DescribeWorkflowExecution(t.Context(), wait.GetID(), wait.GetRunID())
+	require.NoError(t, err)
+	require.Len(t, described.GetPendingActivities(), 1, "the host is still waited for")
+	_, err = n.store.UpdateHost(t.Context(), host.InfraEnvID, host.HostID, func(h *model.Host, _ *store.Tx) error {
+		h.Status = model.HostKnown
+		return nil
+	})
+	require.NoError(t, err)
+	require.NoError(t, wait.Get(await.Context(t), nil))
 }
 
 // The details of a heartbeat have to outlive a try that fails, also of an activity without a limit for heartbeats.

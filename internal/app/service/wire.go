@@ -136,7 +136,7 @@ func (s *Service) assemble() error {
 	s.reports = reports.Clusters{Store: s.store, Blob: s.blobs, Silence: s.timeouts.Completion}
 	data, _ := orchestrator.Converters(s.sealer)
 	s.orchestrator = orchestrator.New(orchestrator.Options{
-		Temporal: s.client, Store: s.store, Signals: s.signals,
+		Temporal: s.client, Namespace: s.Temporal.Options.Namespace, Store: s.store, Signals: s.signals,
 		Acceptance: orchestrator.Acceptance{Store: s.store, Evaluation: s.evaluation}, Milestones: s.reports,
 		Timeouts: s.timeouts, Converter: data, Log: s.logger,
 	})

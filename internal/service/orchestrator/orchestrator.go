@@ -35,6 +35,7 @@ type Milestones interface {
 // Options are the dependencies of an Orchestrator.
 type Options struct {
 	Temporal   client.Client
+	Namespace  string // of the workflows, in Temporal
 	Store      *store.Store
 	Signals    *store.Signals
 	Acceptance Accepts

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/temporal"
 
@@ -37,8 +36,8 @@ func (o *Orchestrator) forwardAll(ctx context.Context) error {
 	return nil
 }
 
-// complete ends a pending activity. An activity that has ended already, a missing workflow, or a token of another Temporal count as
-// done: no caller waits for the result any more.
+// complete ends a pending activity. An activity that has ended already, or a missing workflow, counts as done: no caller waits for the
+// result any more.
 func (o *Orchestrator) complete(ctx context.Context, i model.PendingActivity) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -46,7 +45,9 @@ func (o *Orchestrator) complete(ctx context.Context, i model.PendingActivity) er
 	if err != nil {
 		return fmt.Errorf("read the result of %s: %w", i.ID, err)
 	}
-	err = o.Temporal.CompleteActivity(ctx, i.TaskToken, result, failure)
+	// By its id: the token of an activity names a number in the history of its workflow, which is another activity in a Temporal whose
+	// tables were restored from an older backup.
+	err = o.Temporal.CompleteActivityByID(ctx, o.Namespace, i.WorkflowID, i.RunID, i.ActivityID, result, failure)
 	switch {
 	case err == nil:
 	case isEnded(err):
@@ -85,7 +86,7 @@ func (o *Orchestrator) beat(ctx context.Context) error {
 func (o *Orchestrator) beatOne(ctx context.Context, i model.PendingActivity) error {
 	call, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	err := o.Temporal.RecordActivityHeartbeat(call, i.TaskToken)
+	err := o.Temporal.RecordActivityHeartbeatByID(call, o.Namespace, i.WorkflowID, i.RunID, i.ActivityID)
 	var cancelled *temporal.CanceledError
 	if err == nil || errors.As(err, &cancelled) || isEnded(err) {
 		// The row stays: the workflow's own clean-up voids it, the next try needs it, or a workflow that is begun again in
@@ -95,19 +96,10 @@ func (o *Orchestrator) beatOne(ctx context.Context, i model.PendingActivity) err
 	return fmt.Errorf("heartbeat of %s: %w", i.ID, err)
 }
 
-// isEnded reports whether no workflow of this Temporal waits for an activity: it or its workflow has ended, or the token is
-// not readable, of another namespace, or of a namespace, named by its id, that does not exist
-// (go.temporal.io/server/common/rpc/interceptor/namespace_validator.go).
+// isEnded reports whether no workflow of this Temporal waits for an activity: it or its workflow has ended, or never was. A namespace that
+// is missing will be made.
 func isEnded(err error) bool {
 	var notFound *serviceerror.NotFound
 	var invalid *serviceerror.InvalidArgument
-	var namespace *serviceerror.NamespaceNotFound
-	switch {
-	case errors.As(err, &notFound), errors.As(err, &invalid):
-		return true
-	case errors.As(err, &namespace):
-		_, err := uuid.Parse(namespace.Namespace) // ours would be missing by its name, until it is made
-		return err == nil
-	}
-	return false
+	return errors.As(err, &notFound) || errors.As(err, &invalid)
 }

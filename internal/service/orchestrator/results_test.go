@@ -3,12 +3,12 @@ package orchestrator_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/serviceerror"
 
@@ -17,50 +17,53 @@ import (
 	"slipway/internal/testing/await"
 )
 
-// takingTemporal answers results and heartbeats by their task token; with the errors of Temporal's frontend (go.temporal.io/server,
-// service/frontend and common/rpc/interceptor).
+// takingTemporal answers results and heartbeats by the id of their activity; with the errors of Temporal's frontend
+// (go.temporal.io/server, service/frontend and common/rpc/interceptor).
 type takingTemporal struct {
 	*answeringTemporal
 	errors map[string]error
-	before func(token string)
+	before func(activity string)
 
 	mu    sync.Mutex
 	taken []string
 }
 
-func (f *takingTemporal) take(token []byte) error {
+func (f *takingTemporal) take(namespace, workflow, run, activity string) error {
+	if namespace != "slipway" || workflow != "cluster:x" || run != "run-1" {
+		return fmt.Errorf("%s of %s is in no run %s of %s", activity, workflow, run, namespace)
+	}
 	if f.before != nil {
-		f.before(string(token))
+		f.before(activity)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.taken = append(f.taken, string(token))
-	return f.errors[string(token)]
+	f.taken = append(f.taken, activity)
+	return f.errors[activity]
 }
 
-func (f *takingTemporal) CompleteActivity(_ context.Context, token []byte, _ any, _ error) error {
-	return f.take(token)
+func (f *takingTemporal) CompleteActivityByID(_ context.Context, namespace, workflow, run, activity string, _ any, _ error) error {
+	return f.take(namespace, workflow, run, activity)
 }
 
-func (f *takingTemporal) RecordActivityHeartbeat(_ context.Context, token []byte, _ ...any) error {
-	return f.take(token)
+func (f *takingTemporal) RecordActivityHeartbeatByID(_ context.Context, namespace, workflow, run, activity string, _ ...any) error {
+	return f.take(namespace, workflow, run, activity)
 }
 
-func (f *takingTemporal) tokens() []string {
+func (f *takingTemporal) activities() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Sorted(slices.Values(f.taken))
 }
 
-func newTaking(t *testing.T, errors map[string]error, tokens ...string) (bench, *takingTemporal) {
+func newTaking(t *testing.T, errors map[string]error, activities ...string) (bench, *takingTemporal) {
 	t.Helper()
 	b := newBench(t)
 	f := &takingTemporal{answeringTemporal: b.temporal, errors: errors}
-	b.Temporal = f
-	for _, token := range tokens {
+	b.Temporal, b.Namespace = f, "slipway"
+	for _, activity := range activities {
 		_, err := b.store.ArmActivity(t.Context(), model.PendingActivity{
-			ID: token, Kind: model.ActivityMilestone, ClusterID: b.cluster, Type: token, WorkflowID: "cluster:x", RunID: "run-1",
-			ActivityID: token, TaskToken: []byte(token),
+			ID: activity, Kind: model.ActivityMilestone, ClusterID: b.cluster, Type: activity, WorkflowID: "cluster:x", RunID: "run-1",
+			ActivityID: activity, TaskToken: []byte("5 in the history"),
 		})
 		require.NoError(t, err)
 	}
@@ -90,20 +93,18 @@ func (b bench) states(t *testing.T) map[string]model.ActivityState {
 func TestResultsThatNoWorkflowWaitsForEnd(t *testing.T) {
 	t.Parallel()
 	b, _ := newTaking(t, map[string]error{
-		"ended":             serviceerror.NewNotFound("workflow execution already completed"),
-		"unreadable":        serviceerror.NewInvalidArgument("Error deserializing task token."),
-		"another-namespace": serviceerror.NewInvalidArgument("Operation requested with a token from a different namespace."),
-		"another-temporal":  serviceerror.NewNamespaceNotFound(uuid.NewString()),
-		"not-set-up":        serviceerror.NewNamespaceNotFound("slipway"),
-		"away":              serviceerror.NewUnavailable("connection refused"),
-	}, "ended", "unreadable", "another-namespace", "another-temporal", "not-set-up", "away", "right")
-	b.report(t, "ended", "unreadable", "another-namespace", "another-temporal", "not-set-up", "away", "right")
+		"ended":      serviceerror.NewNotFound("workflow execution already completed"),
+		"unknown":    serviceerror.NewNotFound("invalid activityID or activity already timed out or invoking workflow is completed"),
+		"unreadable": serviceerror.NewInvalidArgument("Invalid RunId."),
+		"not-set-up": serviceerror.NewNamespaceNotFound("slipway"),
+		"away":       serviceerror.NewUnavailable("connection refused"),
+	}, "ended", "unknown", "unreadable", "not-set-up", "away", "right")
+	b.report(t, "ended", "unknown", "unreadable", "not-set-up", "away", "right")
 	for range 10 {
 		_ = b.Forward(t.Context()) // a failed result makes room for the others
 	}
 	require.Equal(t, map[string]model.ActivityState{
-		"ended": "done", "unreadable": "done", "another-namespace": "done", "another-temporal": "done",
-		"not-set-up": "reported", "away": "reported", "right": "done",
+		"ended": "done", "unknown": "done", "unreadable": "done", "not-set-up": "reported", "away": "reported", "right": "done",
 	}, b.states(t))
 }
 
@@ -124,7 +125,7 @@ func TestResultIsForwardedWithoutHoldingItsRow(t *testing.T) {
 	require.NoError(t, b.Forward(ctx), "another process takes no result twice")
 	close(over)
 	require.NoError(t, <-done)
-	require.Equal(t, []string{"slow"}, f.tokens())
+	require.Equal(t, []string{"slow"}, f.activities())
 }
 
 func TestResultOfAProcessThatEndedIsForwardedByAnother(t *testing.T) {
@@ -135,13 +136,13 @@ func TestResultOfAProcessThatEndedIsForwardedByAnother(t *testing.T) {
 	require.True(t, found)
 	require.Error(t, err)
 	require.NoError(t, b.Forward(t.Context()))
-	require.Equal(t, []string{"lost"}, f.tokens())
+	require.Equal(t, []string{"lost"}, f.activities())
 }
 
 func TestHeartbeatsDoNotWaitForOneThatFails(t *testing.T) {
 	t.Parallel()
 	b, f := newTaking(t, map[string]error{
-		"a-unreadable": serviceerror.NewInvalidArgument("Error deserializing task token."),
+		"a-unreadable": serviceerror.NewInvalidArgument("Invalid RunId."),
 		"b-away":       serviceerror.NewUnavailable("connection refused"),
 	}, "a-unreadable", "b-away", "c-right", "d-right")
 	var together sync.WaitGroup
@@ -153,6 +154,6 @@ func TestHeartbeatsDoNotWaitForOneThatFails(t *testing.T) {
 	limit := time.AfterFunc(await.Limit(t), func() { panic("heartbeats are sent one by one") })
 	defer limit.Stop()
 	require.ErrorContains(t, b.Beat(t.Context()), "heartbeat of b-away")
-	require.Equal(t, []string{"a-unreadable", "b-away", "c-right", "d-right"}, f.tokens())
+	require.Equal(t, []string{"a-unreadable", "b-away", "c-right", "d-right"}, f.activities())
 	require.Equal(t, model.ActivityPending, b.states(t)["a-unreadable"], "another Temporal may take it over")
 }
