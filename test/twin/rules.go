@@ -79,6 +79,12 @@ var answerRules = []rule{
 				matches(d, `/validations/(has-min-valid-disks|no-skip-[a-z-]+|sufficient-[a-z-]+|no-iscsi-nic-belongs-to-machine-cidr)$`) ||
 				d.path == "/cluster/validations/all-hosts-are-ready-to-install")
 	}},
+	{"K34", func(o outcome, d difference) bool {
+		return o.file == "install-config" && d.path == "/install_config/sshKey" && d.want == `"ssh-rsa AAAA"` && d.got == `""`
+	}},
+	{"K35", func(o outcome, d difference) bool {
+		return o.file == "verdicts" && matches(d, `/installation_disk_id$`) && o.removable(d.want) && !o.removable(d.got)
+	}},
 	{"E5", func(o outcome, d difference) bool {
 		return d.path == "/install_config/proxy/noProxy" && o.userManaged() && strings.HasPrefix(d.got, strings.TrimSuffix(d.want, `"`)+",")
 	}},
@@ -187,6 +193,20 @@ func (o outcome) directPaths() bool {
 			fields := disk.(map[string]any)
 			holders, _ := fields["holders"].(string)
 			if o.multipath() && strings.HasPrefix(holders, "dm-") && (fields["drive_type"] == "HDD" || fields["drive_type"] == "SSD") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// removable reports whether a host has a removable disk of this id, as JSON.
+func (o outcome) removable(id string) bool {
+	for _, item := range o.hosts {
+		replies, _ := item.(map[string]any)["replies"].(map[string]any)
+		for _, disk := range list(reply(replies, "inventory")["disks"]) {
+			fields := disk.(map[string]any)
+			if fields["removable"] == true && fmt.Sprintf("%q", fields["id"]) == id {
 				return true
 			}
 		}

@@ -67,6 +67,9 @@ var requestRules = []rule{
 	refusedHere("K25", func(r request) bool {
 		return strings.HasSuffix(r.path, "/install-config") && strings.Contains(r.text, "fips")
 	}),
+	refusedHere("K34", func(r request) bool {
+		return strings.HasSuffix(r.path, "/install-config") && strings.Contains(r.text, `"ssh-rsa AAAA"`)
+	}),
 	refusedThere("E28", func(r request) bool {
 		for _, item := range list(r.body["cluster_networks"]) {
 			if item.(map[string]any)["host_prefix"] == nil {
