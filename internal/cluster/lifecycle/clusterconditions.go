@@ -106,11 +106,11 @@ func installedInfo(f *cf) string {
 }
 
 func clusterInputInfo(f *cf) string {
-	return because("The cluster lacks input", f.Conditions.failedInput)
+	return because("The cluster lacks input", f.Conditions.input.messages())
 }
 
 func insufficientInfo(f *cf) string {
-	return because("The cluster cannot be installed yet", f.Conditions.failedForInstall)
+	return because("The cluster cannot be installed yet", f.Conditions.forInstall.messages())
 }
 
 func pendingInfo(f *cf) string {

@@ -11,21 +11,21 @@ import (
 // "Groups of validations"). A rule that is not among the results passes: it does not
 // concern the host.
 type HostConditions struct {
-	Connected             bool
-	MediaConnected        bool
-	HasInventory          bool
-	NotFullyTruncated     bool
-	MinHardware           bool // hasMinRequiredHardware
-	RequiredInput         bool // requiredInputFieldsExist
-	SufficientForInstall  bool // isSufficientForInstall
-	SufficientToBeBound   bool // of pool hosts
-	VSphereDiskUUID       bool
-	SufficientDiskSpeed   bool
-	ImagesAvailable       bool
-	failedHardware        []string
-	failedInput           []string
-	failedForInstallation []string
-	failedToBeBound       []string
+	Connected            bool
+	MediaConnected       bool
+	HasInventory         bool
+	NotFullyTruncated    bool
+	MinHardware          bool // hasMinRequiredHardware
+	RequiredInput        bool // requiredInputFieldsExist
+	SufficientForInstall bool // isSufficientForInstall
+	SufficientToBeBound  bool // of pool hosts
+	VSphereDiskUUID      bool
+	SufficientDiskSpeed  bool
+	ImagesAvailable      bool
+	hardware             problems
+	input                problems
+	forInstallation      problems
+	toBeBound            problems
 }
 
 // ValidInventory evaluates hasValidInventory of the contract.
@@ -108,22 +108,22 @@ func HostConditionsOf(results []model.ValidationResult) HostConditions {
 	f := failures(results)
 	passed := func(id wire.HostValidationID) bool { _, bad := f[string(id)]; return !bad }
 	c := HostConditions{
-		Connected:             passed(wire.HostValidationIDConnected),
-		MediaConnected:        passed(wire.HostValidationIDMediaConnected),
-		HasInventory:          passed(wire.HostValidationIDHasInventory),
-		NotFullyTruncated:     passed(wire.HostValidationIDInventoryNotFullyTruncated),
-		VSphereDiskUUID:       passed(wire.HostValidationIDVsphereDiskUUIDEnabled),
-		SufficientDiskSpeed:   passed(wire.HostValidationIDSufficientInstallationDiskSpeed),
-		ImagesAvailable:       passed(wire.HostValidationIDContainerImagesAvailable),
-		failedHardware:        failing(results, among(minHardware)),
-		failedInput:           failing(results, among(requiredInput)),
-		failedForInstallation: failing(results, beside(notForInstallation)),
-		failedToBeBound:       failing(results, among(toBeBound)),
+		Connected:           passed(wire.HostValidationIDConnected),
+		MediaConnected:      passed(wire.HostValidationIDMediaConnected),
+		HasInventory:        passed(wire.HostValidationIDHasInventory),
+		NotFullyTruncated:   passed(wire.HostValidationIDInventoryNotFullyTruncated),
+		VSphereDiskUUID:     passed(wire.HostValidationIDVsphereDiskUUIDEnabled),
+		SufficientDiskSpeed: passed(wire.HostValidationIDSufficientInstallationDiskSpeed),
+		ImagesAvailable:     passed(wire.HostValidationIDContainerImagesAvailable),
+		hardware:            problemsOf(results, among(minHardware)),
+		input:               problemsOf(results, among(requiredInput)),
+		forInstallation:     problemsOf(results, beside(notForInstallation)),
+		toBeBound:           problemsOf(results, among(toBeBound)),
 	}
-	c.MinHardware = len(c.failedHardware) == 0
-	c.RequiredInput = len(c.failedInput) == 0
-	c.SufficientForInstall = len(c.failedForInstallation) == 0
-	c.SufficientToBeBound = len(c.failedToBeBound) == 0
+	c.MinHardware = c.hardware.none()
+	c.RequiredInput = c.input.none()
+	c.SufficientForInstall = c.forInstallation.none()
+	c.SufficientToBeBound = c.toBeBound.none()
 	return c
 }
 
@@ -132,21 +132,19 @@ type ClusterConditions struct {
 	PendingInput       bool // pendingConditions: the required input of a cluster is set
 	VIPsDefined        bool
 	RequiredForInstall bool
-	failedInput        []string
-	failedForInstall   []string
+	input              problems
+	forInstall         problems
 }
 
 // ClusterConditionsOf groups the results of a cluster.
 func ClusterConditionsOf(results []model.ValidationResult) ClusterConditions {
-	vips := failing(results, among(vipsDefined))
 	c := ClusterConditions{
-		failedInput:      failing(results, among(clusterInput)),
-		failedForInstall: failing(results, beside(notRequiredForInstall)),
+		PendingInput: problemsOf(results, among(clusterInput)).none(),
+		VIPsDefined:  problemsOf(results, among(vipsDefined)).none(),
+		input:        problemsOf(results, among(slices.Concat(clusterInput, vipsDefined))),
+		forInstall:   problemsOf(results, beside(notRequiredForInstall)),
 	}
-	c.PendingInput = len(c.failedInput) == 0
-	c.VIPsDefined = len(vips) == 0
-	c.RequiredForInstall = len(c.failedForInstall) == 0
-	c.failedInput = append(c.failedInput, vips...)
+	c.RequiredForInstall = c.forInstall.none()
 	return c
 }
 
@@ -161,16 +159,30 @@ func failures(results []model.ValidationResult) map[string]string {
 	return out
 }
 
-// failing lists the messages of the rules of a group that did not pass, in order of the results.
-func failing(results []model.ValidationResult, group func(id string) bool) []string {
-	var out []string
+// problems are the messages of the rules of a group that did not pass, each in the order of the results.
+type problems struct {
+	failed  []string // and rules that could not be evaluated
+	pending []string // they wait for something
+}
+
+func problemsOf(results []model.ValidationResult, group func(id string) bool) problems {
+	var p problems
 	for _, r := range results {
-		if !r.Passes() && group(r.ID) {
-			out = append(out, r.Message)
+		switch {
+		case r.Passes() || !group(r.ID):
+		case r.Status == model.ValidationPending:
+			p.pending = append(p.pending, r.Message)
+		default:
+			p.failed = append(p.failed, r.Message)
 		}
 	}
-	return out
+	return p
 }
+
+func (p problems) none() bool { return len(p.failed)+len(p.pending) == 0 }
+
+// messages lists the failures first: a pending rule often waits for their repair.
+func (p problems) messages() []string { return slices.Concat(p.failed, p.pending) }
 
 // among returns the group of the given rules, beside the group of all others.
 func among(ids []string) func(string) bool {

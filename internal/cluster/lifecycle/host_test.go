@@ -416,3 +416,39 @@ func TestARebootHasTheTimeOfTwoBoots(t *testing.T) {
 	require.Equal(t, 40*time.Minute, old.Stage(model.StageRebooting, false))
 	require.Equal(t, 80*time.Minute, old.Stage(model.StageRebooting, true))
 }
+
+// A day-2 host without DNS: what it waits for hangs on the failure, which comes first.
+func TestFailuresComeBeforeWhatWaitsForThem(t *testing.T) {
+	t.Parallel()
+	const unknown, lookup = "Whether the cluster encrypts disks is not known yet", "lookup api.prod.corp.example: no such host"
+	disks := model.ValidationResult{ID: "disk-encryption-requirements-satisfied", Status: "pending", Message: unknown}
+	noDNS := model.ValidationResult{ID: "ignition-downloadable", Status: "failure", Message: lookup}
+	later := model.ValidationResult{ID: "belongs-to-machine-cidr", Status: "pending", Message: "No machine network yet"}
+	few := model.ValidationResult{ID: "has-min-cpu-cores", Status: "error", Message: "Found 1 CPU core"}
+	for _, tt := range []struct {
+		name    string
+		results []model.ValidationResult
+		info    string
+	}{
+		{
+			"the hardware waits for the cluster", []model.ValidationResult{later, disks, noDNS},
+			"The host cannot be installed yet: " + lookup + "; " + unknown + "; No machine network yet",
+		},
+		{"the hardware waits alone", []model.ValidationResult{disks}, "The host cannot be installed yet: " + unknown},
+		{
+			"the hardware fails too", []model.ValidationResult{disks, few, noDNS},
+			"The hardware is not sufficient for any role: Found 1 CPU core; " + unknown,
+		},
+		{"the hardware passes", []model.ValidationResult{later, noDNS}, "The host cannot be installed: " + lookup + "; No machine network yet"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			facts := fineHost()
+			facts.Conditions = lifecycle.HostConditionsOf(tt.results)
+			got, err := lifecycle.NextHost(refresh, "known", facts)
+			require.NoError(t, err)
+			require.Equal(t, model.HostStatus("insufficient"), got.To)
+			require.Equal(t, tt.info, got.StatusInfo)
+		})
+	}
+}

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -113,18 +114,24 @@ func because(text string, reasons []string) string {
 	return text + ": " + strings.Join(reasons, "; ")
 }
 
+// hardwareInfo blames the hardware for rules that failed, not for rules that wait: these often wait for what keeps the host from
+// being installed anyway.
 func hardwareInfo(f *hf) string {
-	return because("The hardware is not sufficient for any role", f.Conditions.failedHardware)
+	hardware, others := f.Conditions.hardware, f.Conditions.forInstallation
+	if len(hardware.failed) == 0 {
+		return because("The host cannot be installed yet", slices.Concat(others.failed, hardware.pending, others.pending))
+	}
+	return because("The hardware is not sufficient for any role", hardware.messages())
 }
 
 func poolHardwareInfo(f *hf) string {
-	return because("The host cannot be bound to a cluster", f.Conditions.failedToBeBound)
+	return because("The host cannot be bound to a cluster", f.Conditions.toBeBound.messages())
 }
 
 func inputInfo(f *hf) string {
-	return because("The cluster lacks input", f.Conditions.failedInput)
+	return because("The cluster lacks input", f.Conditions.input.messages())
 }
 
 func notReady(f *hf) string {
-	return because("The host cannot be installed", f.Conditions.failedForInstallation)
+	return because("The host cannot be installed", f.Conditions.forInstallation.messages())
 }
