@@ -88,12 +88,12 @@ func TestTokensAreRefusedThatAreNotDescribedWell(t *testing.T) {
 	l := newPerHost(t)
 	admin := l.as("ann", "", auth.RoleAdmin)
 	for want, params := range map[string]map[string]any{
-		"user_name":                          {},
-		"user_name: require":                 {"user_name": "bob\x1b[31m"},
-		"role":                               {"user_name": "bob", "role": "owner"},
-		"expiration_seconds":                 {"user_name": "bob", "expiration_seconds": 1 << 40},
-		"expiration_seconds: require at lea": {"user_name": "bob", "expiration_seconds": 1},
-		"org_id":                             {"user_name": "bob", "org_id": " acme"},
+		"user_name":                             {},
+		"user_name: require":                    {"user_name": "bob\x1b[31m"},
+		"role":                                  {"user_name": "bob", "role": "owner"},
+		"at most 31622400, found 1099511627776": {"user_name": "bob", "expiration_seconds": 1 << 40},
+		"expiration_seconds: require at lea":    {"user_name": "bob", "expiration_seconds": 1},
+		"org_id":                                {"user_name": "bob", "org_id": " acme"},
 	} {
 		require.Contains(t, l.closed.send(http.MethodPost, tokensPath, params, admin...).reason(http.StatusBadRequest), want)
 	}

@@ -160,7 +160,9 @@ func (v *Versions) choose(ctx context.Context, described client.WorkerDeployment
 	if err != nil {
 		return starting, fmt.Errorf("make version %s current: %w", v.Build, err)
 	}
-	v.Log.Info("version of this worker replaces another", "version", v.Build, "before", buildOf(described.Info.RoutingConfig.CurrentVersion))
+	if before := buildOf(described.Info.RoutingConfig.CurrentVersion); before != "" {
+		v.Log.Info("version of this worker replaces another", "version", v.Build, "before", before)
+	}
 	v.absence = absence{}
 	return chosen, nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -156,9 +157,9 @@ func required(fault *openapi3.SchemaError) string {
 	case "maxLength":
 		return fmt.Sprintf("at most %d characters", *s.MaxLength)
 	case "minimum":
-		return fmt.Sprintf("at least %v", *s.Min)
+		return "at least " + number(*s.Min)
 	case "maximum":
-		return fmt.Sprintf("at most %v", *s.Max)
+		return "at most " + number(*s.Max)
 	}
 	return fault.SchemaField
 }
@@ -174,7 +175,9 @@ func found(fault *openapi3.SchemaError) string {
 			return fmt.Sprintf("a text of %d bytes", len(value))
 		}
 		return fmt.Sprintf("%q", value)
-	case float64, bool:
+	case float64:
+		return number(value)
+	case bool:
 		return fmt.Sprint(value)
 	case []any:
 		return "a list"
@@ -183,3 +186,6 @@ func found(fault *openapi3.SchemaError) string {
 	}
 	return "null"
 }
+
+// number writes large numbers without an exponent.
+func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -111,7 +111,7 @@ func execute(ctx context.Context, p *process.Process, args []string) error {
 	}
 	p.Env = sources.Variables()
 	p.Log = process.NewLogger(p.Stderr, line.Log.Level, line.Log.Format)
-	slog.SetDefault(p.Log) // for libraries that use the log package
+	slog.SetDefault(process.ForLibraries(p.Log))
 	return selected.Run(parser.Model)
 }
 

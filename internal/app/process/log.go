@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"strings"
 )
 
 // NewLogger returns the log that writes to w from a level on, in the format json or text.
@@ -13,6 +14,39 @@ func NewLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// chatter is what libraries print through the log package, which has one level, and operators need not read.
+var chatter = []string{
+	"tls cert unchanged on disk", "loaded new tls key pair", "Loaded TLS CA cert from file", // github.com/temporalio/ui-server
+}
+
+// ForLibraries returns the log for libraries that use the log package.
+func ForLibraries(logger *slog.Logger) *slog.Logger {
+	return slog.New(chatterHandler{logger.Handler()})
+}
+
+// chatterHandler logs chatter as debug messages.
+type chatterHandler struct{ slog.Handler }
+
+func (h chatterHandler) Handle(ctx context.Context, record slog.Record) error {
+	for _, line := range chatter {
+		if strings.HasPrefix(record.Message, line) {
+			if !h.Enabled(ctx, slog.LevelDebug) {
+				return nil
+			}
+			record.Level = slog.LevelDebug
+		}
+	}
+	return h.Handler.Handle(ctx, record)
+}
+
+func (h chatterHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return chatterHandler{h.Handler.WithAttrs(attrs)}
+}
+
+func (h chatterHandler) WithGroup(name string) slog.Handler {
+	return chatterHandler{h.Handler.WithGroup(name)}
 }
 
 // Quieter returns the log of a part, with what is below level left out.
