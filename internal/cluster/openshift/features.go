@@ -79,13 +79,3 @@ func FeatureName(id FeatureID) string {
 	}
 	return string(id)
 }
-
-// OperatorFeature returns the feature of an operator, by the operator's name; empty for an operator that is not available.
-func OperatorFeature(operator string) FeatureID {
-	for i := range operatorFeatures {
-		if operatorFeatures[i].operator == operator {
-			return operatorFeatures[i].id
-		}
-	}
-	return ""
-}

@@ -64,11 +64,9 @@ func TestDetailsAreThoseRecorded(t *testing.T) {
 		require.ElementsMatch(t, texts(want.Dependencies), texts(f.Dependencies), f.ID)
 		if f.Operator != "" {
 			operators++
-			require.Equal(t, f.ID, openshift.OperatorFeature(f.Operator))
 		}
 	}
 	require.Equal(t, 28, operators)
-	require.Empty(t, openshift.OperatorFeature("console"))
 }
 
 func texts[T ~string](list []T) []string {

@@ -88,7 +88,7 @@ func ArchitectureRows() []ArchitectureRow {
 func UsageNames() [][2]string {
 	out := make([][2]string, len(usages))
 	for i, u := range usages {
-		out[i] = [2]string{u.name, u.id}
+		out[i] = [2]string{u.name, usageID(u.name)}
 	}
 	slices.SortFunc(out, func(a, b [2]string) int { return strings.Compare(strings.ToLower(a[0]), strings.ToLower(b[0])) })
 	return out

@@ -30,7 +30,7 @@ func TestUsage(t *testing.T) {
 	}{
 		{"finds a single node", "SNO", "SNO", func(c *model.Cluster) { c.ControlPlaneCount = 1 }, ``},
 		{
-			"finds a large control plane", "Non-standard HA control plane", "NON_STANDARD_HA_CONTROL_PLANE",
+			"finds a large control plane", "Non-standard HA control plane", "NON-STANDARD_HA_CONTROL_PLANE",
 			func(c *model.Cluster) { c.ControlPlaneCount = 4 }, `{"control_plane_count":4}`,
 		},
 		{
@@ -39,11 +39,11 @@ func TestUsage(t *testing.T) {
 		},
 		{"counts added hosts", "Day2 hosts", "DAY2_HOSTS", func(c *model.Cluster) { c.Uses.DayTwoHosts = 2 }, `{"day2_host_count":2}`},
 		{
-			"finds both address families", "Dual-stack", "DUAL_STACK",
+			"finds both address families", "Dual-stack", "DUAL-STACK",
 			func(c *model.Cluster) { c.ServiceNetworks = openshift.DefaultServiceNetworks(true) }, ``,
 		},
-		{"finds addresses of both", "Dual-stack VIPs", "DUAL_STACK_VIPS", func(c *model.Cluster) { c.APIVIPs = make([]model.VIP, 2) }, ``},
-		{"finds IPv6 first", "Dual-stack primary IPv6", "DUAL_STACK_PRIMARY_IPV6", func(c *model.Cluster) {
+		{"finds addresses of both", "Dual-stack VIPs", "DUAL-STACK_VIPS", func(c *model.Cluster) { c.APIVIPs = make([]model.VIP, 2) }, ``},
+		{"finds IPv6 first", "Dual-stack primary IPv6", "DUAL-STACK_PRIMARY_IPV6", func(c *model.Cluster) {
 			c.ClusterNetworks = nil
 			c.ServiceNetworks = []netip.Prefix{netip.MustParsePrefix("fd02::/112"), netip.MustParsePrefix("172.30.0.0/16")}
 		}, ``},
@@ -53,7 +53,7 @@ func TestUsage(t *testing.T) {
 		},
 		{"finds addresses from DHCP", "VIP auto alloc.", "VIP_AUTO_ALLOC", func(c *model.Cluster) { c.VIPDHCPAllocation = true }, ``},
 		{
-			"finds a load balancer of the user", "User-managed load balancer", "USER_MANAGED_LOAD_BALANCER",
+			"finds a load balancer of the user", "User-managed load balancer", "USER-MANAGED_LOAD_BALANCER",
 			func(c *model.Cluster) { c.LoadBalancer = "user-managed" }, ``,
 		},
 		{
@@ -108,7 +108,7 @@ func TestUsage(t *testing.T) {
 		},
 		{"finds manifests", "Custom manifest", "CUSTOM_MANIFEST", func(c *model.Cluster) { c.Uses.CustomManifests = 1 }, ``},
 		{
-			"finds ignored validations", "Validations have been ignored for this cluster", "VALIDATIONS_IGNORED",
+			"finds ignored validations", "Validations have been ignored for this cluster", "VALIDATIONS_HAVE_BEEN_IGNORED_FOR_THIS_CLUSTER",
 			func(c *model.Cluster) { c.IgnoredHostValidations = []string{"all"} }, ``,
 		},
 		{
@@ -116,7 +116,7 @@ func TestUsage(t *testing.T) {
 			``,
 		},
 		{
-			"finds operators", "OPENSHIFT-AI", "OPENSHIFT_AI",
+			"finds operators", "OPENSHIFT-AI", "OPENSHIFT-AI",
 			func(c *model.Cluster) { c.OLMOperators = []model.OLMOperator{{Name: "openshift-ai"}} }, ``,
 		},
 	} {
