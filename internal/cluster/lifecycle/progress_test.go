@@ -11,9 +11,11 @@ import (
 
 func TestProgressOfAClusterThatTakesHosts(t *testing.T) {
 	t.Parallel()
-	none := lifecycle.ClusterProgress(model.ClusterAddingHosts, nil, nil, model.ClusterProgress{})
-	require.Zero(t, none, "an imported cluster was not installed here")
-	whole := lifecycle.ClusterProgress(model.ClusterInstalled, nil, nil, model.ClusterProgress{})
-	require.Equal(t, 100, whole.Total)
-	require.Equal(t, whole, lifecycle.ClusterProgress(model.ClusterAddingHosts, nil, nil, whole))
+	c := &model.Cluster{Status: model.ClusterAddingHosts}
+	require.Zero(t, lifecycle.ClusterProgress(c, nil, nil), "an imported cluster was not installed here")
+	c.Status = model.ClusterInstalled
+	c.Progress = lifecycle.ClusterProgress(c, nil, nil)
+	require.Equal(t, 100, c.Progress.Total)
+	c.Status = model.ClusterAddingHosts
+	require.Equal(t, c.Progress, lifecycle.ClusterProgress(c, nil, nil))
 }

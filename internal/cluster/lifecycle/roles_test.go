@@ -23,37 +23,67 @@ func TestElectBootstrap(t *testing.T) {
 
 func TestHostPercentage(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, 9, lifecycle.HostPercentage(model.RoleMaster, true, false, model.StageStartingInstallation, 0))
-	require.Equal(t, 37, lifecycle.HostPercentage(model.RoleMaster, false, false, model.StageWritingImageToDisk, 0))
-	require.Equal(t, 100, lifecycle.HostPercentage(model.RoleWorker, false, false, model.StageDone, 0))
-	require.Equal(t, 50, lifecycle.HostPercentage(model.RoleMaster, true, true, model.StageWritingImageToDisk, 0))
-	require.Equal(t, 42, lifecycle.HostPercentage(model.RoleWorker, false, false, model.StageFailed, 42), "a failure keeps what was reached")
+	master, bootstrap := &model.Host{Role: model.RoleMaster}, &model.Host{Role: model.RoleMaster, Bootstrap: true}
+	worker := &model.Host{Role: model.RoleAutoAssign, SuggestedRole: model.RoleWorker}
+	added := &model.Host{Role: model.RoleWorker, Kind: model.KindAddToExistingClusterHost}
+	require.Equal(t, 9, lifecycle.HostPercentage(bootstrap, false, "Starting installation"))
+	require.Equal(t, 37, lifecycle.HostPercentage(master, false, "Writing image to disk"))
+	require.Equal(t, 100, lifecycle.HostPercentage(worker, false, "Done"))
+	require.Equal(t, 50, lifecycle.HostPercentage(bootstrap, true, "Writing image to disk"))
+	require.Equal(t, 20, lifecycle.HostPercentage(added, false, "Starting installation"), "clients see its stages up to the reboot")
+	require.Equal(t, 100, lifecycle.HostPercentage(added, false, "Rebooting"))
+	worker.Progress.Percentage, added.Progress.Percentage = 42, 100
+	require.Equal(t, 42, lifecycle.HostPercentage(worker, false, "Failed"), "a failure keeps what was reached")
+	require.Equal(t, 100, lifecycle.HostPercentage(added, false, "Joined"))
 }
 
 func TestClusterProgress(t *testing.T) {
 	t.Parallel()
-	all := hosts(model.RoleMaster, "preparing-successful", "known", "preparing-successful", "known")
 	operators := []model.MonitoredOperator{
 		{Type: "builtin", Status: model.OperatorAvailable}, {Type: "olm", Status: model.OperatorProgressing},
 	}
-	p := lifecycle.ClusterProgress(model.ClusterPreparingForInstallation, all, nil, model.ClusterProgress{Installing: 90})
-	require.Equal(t, model.ClusterProgress{Preparing: 50, Total: 5}, p)
+	masters := hosts(model.RoleMaster, "preparing-successful", "known", "preparing-successful")
+	masters[0].Bootstrap = true
+	all := append(masters, hosts(model.RoleWorker, "known")...)
+	c := &model.Cluster{ControlPlaneCount: 3, Progress: model.ClusterProgress{Installing: 90}}
+	progress := func(status model.ClusterStatus) model.ClusterProgress {
+		c.Status = status
+		c.Progress = lifecycle.ClusterProgress(c, all, operators)
+		return c.Progress
+	}
+	require.Equal(t, model.ClusterProgress{Preparing: 50, Total: 5}, progress("preparing-for-installation"))
 
-	all[0].Progress.Percentage, all[1].Progress.Percentage = 100, 40
-	p = lifecycle.ClusterProgress(model.ClusterInstalling, all, operators, p)
-	require.Equal(t, model.ClusterProgress{Preparing: 100, Installing: 35, Total: 34}, p)
-
-	all[0].Progress.Percentage = 0
-	require.Equal(t, p, lifecycle.ClusterProgress(model.ClusterInstalling, all, operators, p), "a retried host takes nothing back")
+	// 6 of 11 stages, 5 of 8, none, and 4 of 9: 15 of 36 are 41 %, and 28.7 % of the whole.
+	all[0].Stage, all[1].Stage, all[3].Stage = "Waiting for bootkube", "Rebooting", "Waiting for control plane"
+	installing := model.ClusterProgress{Preparing: 100, Installing: 41, Total: 38}
+	require.Equal(t, installing, progress("installing"))
+	all[1].Stage, all[1].Progress.Percentage = "Failed", 62
+	require.Equal(t, installing, progress("installing"), "a failed host keeps its five stages")
+	all[0].Stage = ""
+	require.Equal(t, installing, progress("installing"), "a retried host takes nothing back")
 
 	for _, h := range all {
-		h.Progress.Percentage = 100
+		h.Stage = "Done"
 	}
-	p = lifecycle.ClusterProgress(model.ClusterFinalizing, all, operators, p)
-	require.Equal(t, model.ClusterProgress{Preparing: 100, Installing: 100, Finalizing: 50, Total: 90}, p)
-	require.Equal(t, 100, lifecycle.ClusterProgress(model.ClusterInstalled, all, operators, p).Total)
-	require.Equal(t, p, lifecycle.ClusterProgress(model.ClusterError, all, operators, p), "a failed cluster shows how far it came")
-	require.Zero(t, lifecycle.ClusterProgress(model.ClusterInsufficient, all, nil, p).Total)
+	finalizing := model.ClusterProgress{Preparing: 100, Installing: 100, Finalizing: 50, Total: 90}
+	require.Equal(t, finalizing, progress("finalizing"))
+	require.Equal(t, finalizing, progress("error"), "a failed cluster shows how far it came")
+	require.Equal(t, 100, progress("installed").Total)
+	require.Zero(t, progress("insufficient").Total)
+}
+
+// Clients compute the total of the parts that they see, each cut off by itself.
+func TestTotalProgressIsTheSumOfItsParts(t *testing.T) {
+	t.Parallel()
+	all := hosts(model.RoleMaster, "installed", "installing-in-progress", "installing-in-progress")
+	all[0].Stage, all[1].Stage, all[2].Stage = "Done", "Joined", "Configuring" // 21 of 24
+	operators := make([]model.MonitoredOperator, 7)
+	for i := range 3 {
+		operators[i].Status = model.OperatorAvailable
+	}
+	c := &model.Cluster{ControlPlaneCount: 3, Status: "finalizing"}
+	require.Equal(t, model.ClusterProgress{Preparing: 100, Installing: 87, Finalizing: 42, Total: 60 + 18},
+		lifecycle.ClusterProgress(c, all, operators))
 }
 
 func TestParseTimeouts(t *testing.T) {

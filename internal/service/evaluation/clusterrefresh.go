@@ -125,7 +125,7 @@ func (l *look) refreshCluster(peers *validation.Peers) {
 		Timeouts: l.timeouts, AwaitingRetry: l.awaitingRetry(), Now: t.Now(),
 	})
 	_, _ = lifecycle.ApplyCluster(c, lifecycle.RefreshCluster, facts, t) // a status without a row stays
-	c.Progress = lifecycle.ClusterProgress(c.Status, l.hosts, l.operators, c.Progress)
+	c.Progress = lifecycle.ClusterProgress(c, l.hosts, l.operators)
 }
 
 // remotesChanged reports whether connectivity checks can name a host now that they could not before: the other hosts have to check

@@ -91,7 +91,7 @@ func (r Hosts) progressed(h *model.Host, c *model.Cluster, stage model.Stage, in
 	if h.Stage != stage {
 		before := model.Counted{Host: h, Stage: h.Stage, Duration: t.Now().Sub(h.Progress.StageStartedAt)}
 		h.Stage, h.Progress.StageStartedAt, h.Progress.StageTimedOut = stage, t.Now(), false
-		h.Progress.Percentage = lifecycle.HostPercentage(h.EffectiveRole(), h.Bootstrap, single, stage, h.Progress.Percentage)
+		h.Progress.Percentage = lifecycle.HostPercentage(h, single, stage)
 		t.StageReached(h, passes[:at+1])
 		e := events.New(events.HostInstallProgressUpdated, lifecycle.AboutHost(h), events.Props{"event": stageText(stage, info)}, t.Now())
 		e.Counted = before
