@@ -26,6 +26,7 @@ type hostCase struct {
 func stage(s model.Stage) func(*hf)                 { return func(f *hf) { f.Stage = s } }
 func cluster(s model.ClusterStatus) func(*hf)       { return func(f *hf) { f.ClusterStatus = s } }
 func dayTwo(f *hf)                                  { f.DayTwo = true }
+func oneStep(f *hf)                                 { f.SilentAfterReboot = true }
 func silent(f *hf)                                  { f.Conditions.Connected = false }
 func soft(f *hf)                                    { f.Timeouts.Soft = true }
 func retry(f *hf)                                   { f.AwaitingRetry = true }
@@ -70,6 +71,14 @@ var eventCases = []hostCase{
 	{
 		"Rebooting day-2 host stays in progress", progress, "installing", all(dayTwo, stage(model.StageRebooting)),
 		"installing-in-progress", none, "Rebooting",
+	},
+	{
+		"Day-2 host rebooted after its only step", progress, "installing-in-progress", all(dayTwo, oneStep, stage(model.StageDone)),
+		"added-to-existing-cluster", none, "approve the signing requests",
+	},
+	{
+		"Day-2 host is added already", progress, "added-to-existing-cluster", all(dayTwo, oneStep, stage(model.StageDone)),
+		"added-to-existing-cluster", none, "-",
 	},
 	{
 		"Day-2 host joined its cluster", progress, "installing-in-progress", all(dayTwo, stage(model.StageDone)),

@@ -15,6 +15,7 @@ type (
 var (
 	isUnbound          = cond("IsUnboundHost", func(f *hf) bool { return f.Unbound })
 	isDayTwo           = cond("IsDay2Host", func(f *hf) bool { return f.DayTwo })
+	silentAfterReboot  = cond("SilentAfterReboot", func(f *hf) bool { return f.SilentAfterReboot })
 	inReboot           = cond("IsHostInReboot", func(f *hf) bool { return f.Stage == model.StageRebooting })
 	inDone             = cond("IsHostInDone", func(f *hf) bool { return f.Stage == model.StageDone })
 	isConnected        = cond("IsConnected", func(f *hf) bool { return f.Conditions.Connected })

@@ -30,6 +30,8 @@ type HostFacts struct {
 	Stage model.Stage
 	// NoAgent is set when the status says that no agent runs on the host.
 	NoAgent bool
+	// SilentAfterReboot is set for an agent of others, which installs in one step.
+	SilentAfterReboot bool
 	// BeganBootstrap is set when the host began a bootstrap and was not booted since.
 	BeganBootstrap bool
 	Conditions     HostConditions
@@ -85,6 +87,7 @@ func NewHostFacts(in HostInput) HostFacts {
 		Now: in.Now, Timeouts: in.Timeouts.Of(in.Cluster), AwaitingRetry: in.AwaitingRetry || h.DecisionOpen || decisionOpen(in.Hosts),
 		Unbound: h.ClusterID == nil, DayTwo: h.DayTwo(),
 		Role: h.Role, Stage: h.Stage, NoAgent: withoutAgent.Has(h.Status), BeganBootstrap: h.BeganBootstrap(),
+		SilentAfterReboot:  h.AgentSteps == model.InstallStep,
 		InstallationDisk:   h.InstallationDiskPath,
 		Conditions:         HostConditionsOf(results),
 		DiskSpeed:          unlessOff(results, wire.HostValidationIDSufficientInstallationDiskSpeed, diskSpeedOutcome(h)),

@@ -13,6 +13,7 @@ const (
 	infoKnown            = "Host is ready to be installed"
 	infoInstalling       = "Installation is starting"
 	infoInstalled        = "The host is installed"
+	infoAddedUnseen      = "The host rebooted, its agent reports no more: approve the signing requests of its node in the cluster"
 	infoPreparing        = "Host is preparing for installation"
 	infoResetWaits       = "Boot the host from the discovery image again to continue its reset"
 	infoUnbindWaits      = "The host left the live image: boot it from the discovery image to take it out of the cluster"

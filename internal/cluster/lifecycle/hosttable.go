@@ -67,6 +67,15 @@ var hostReportRows = []hostRow{
 		to: inProgress, when: and(inReboot, isDayTwo), info: stageInfo,
 	},
 	{
+		name: "Day-2 host rebooted after its only step", event: HostProgressed, from: statuses{inProgress, installing, waitsForUser},
+		to: added, when: and(inDone, isDayTwo, silentAfterReboot), info: hostInfo(infoAddedUnseen),
+		why: "agents that install in one step report nothing after the reboot: clients wait for this status",
+	},
+	{
+		name: "Day-2 host is added already", event: HostProgressed, from: statuses{added},
+		why: "a controller may report the node of a host whose agent reports no more",
+	},
+	{
 		no: 3, name: "Day-2 host joined its cluster", event: HostProgressed, from: statuses{inProgress, installing, waitsForUser},
 		to: added, when: and(inDone, isDayTwo), info: hostInfo("The host is part of the cluster"),
 	},

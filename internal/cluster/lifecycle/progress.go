@@ -15,12 +15,15 @@ const (
 	whole           = 100
 )
 
-// HostPercentage returns how far a host is in a stage: its position in the list of stages that clients see. A stage outside the list,
-// such as Failed, gives the percentage before.
+// HostPercentage returns how far a host is in a stage: its position in the list of stages that clients see, and whole when it is done.
+// Another stage outside the list, such as Failed, gives the percentage before.
 func HostPercentage(h *model.Host, singleNode bool, stage model.Stage) int {
 	stages := steps.ShownStages(h.EffectiveRole(), h.Bootstrap, singleNode, h.DayTwo())
 	i := slices.Index(stages, stage)
-	if i < 0 {
+	switch {
+	case stage == model.StageDone:
+		return whole
+	case i < 0:
 		return h.Progress.Percentage
 	}
 	return (i + 1) * whole / len(stages)

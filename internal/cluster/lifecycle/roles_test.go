@@ -35,6 +35,8 @@ func TestHostPercentage(t *testing.T) {
 	worker.Progress.Percentage, added.Progress.Percentage = 42, 100
 	require.Equal(t, 42, lifecycle.HostPercentage(worker, false, "Failed"), "a failure keeps what was reached")
 	require.Equal(t, 100, lifecycle.HostPercentage(added, false, "Joined"))
+	added.Progress.Percentage = 60
+	require.Equal(t, 100, lifecycle.HostPercentage(added, false, "Done"), "its agent reported no reboot")
 }
 
 func TestClusterProgress(t *testing.T) {

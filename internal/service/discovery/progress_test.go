@@ -23,6 +23,7 @@ func TestStagesOfAHost(t *testing.T) {
 		percent  int
 		status   model.HostStatus
 		foreign  bool   // its agent takes one step
+		dayTwo   bool
 		failure  string // of its step
 	}{
 		"continues": {
@@ -62,6 +63,16 @@ func TestStagesOfAHost(t *testing.T) {
 			at:      model.StageWritingImageToDisk, reported: model.StageFailed, info: "no space",
 			stage: model.StageWritingImageToDisk, status: model.HostError, failure: "Writing image to disk: no space",
 		},
+		"is added when it reboots after the one step of a foreign agent": {
+			foreign: true, dayTwo: true,
+			at: model.StageWritingImageToDisk, reported: model.StageRebooting, stage: model.StageDone, percent: 100,
+			status: model.HostAddedToExistingCluster,
+		},
+		"is watched after its reboot by an agent of ours": {
+			dayTwo: true,
+			at:     model.StageWritingImageToDisk, reported: model.StageRebooting, stage: model.StageRebooting, percent: 100,
+			status: model.HostInstallingInProgress,
+		},
 		"is reported by the controller late": {
 			at: model.StageRebooting, reported: model.StageJoined, stage: model.StageJoined, percent: 87,
 			status: model.HostInstallingInProgress,
@@ -77,6 +88,9 @@ func TestStagesOfAHost(t *testing.T) {
 			m.installing(t, c, test.at)
 			if test.foreign {
 				m.set(t, func(h *model.Host) { h.AgentSteps = model.InstallStep })
+			}
+			if test.dayTwo {
+				m.set(t, func(h *model.Host) { h.Kind = model.KindAddToExistingClusterHost })
 			}
 			m.arm(t, c, "image-write", "image-write-1")
 			require.NoError(t, l.progress().Stage(t.Context(), env.ID, m.id, test.reported, test.info))

@@ -31,8 +31,11 @@ const exitStageFailed = 1
 // ErrConflict for a host that is not being installed.
 func (r Hosts) Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error {
 	return r.stage(ctx, infraEnvID, hostID, stage, func(h *model.Host, c *model.Cluster, t *store.Tx) error {
-		if stage == model.StageFailed {
+		switch {
+		case stage == model.StageFailed:
 			return r.installationFailed(h, c, info, t)
+		case stage == model.StageRebooting && h.DayTwo() && h.AgentSteps == model.InstallStep:
+			return r.progressed(h, c, model.StageDone, info, t) // the last word of its agent
 		}
 		return r.progressed(h, c, stage, info, t)
 	})
