@@ -67,8 +67,9 @@ type Options struct {
 
 // Suggest gives a role to every host that left the choice to the service, once all hosts have sent their inventories:
 // in Sort order, a host that can take it becomes a master while the others are too few, then the arbiter for a control
-// plane of two, else a worker. The others are counted with the roles that were suggested before, so that a suggestion
-// changes only where it has to. Roles chosen by the user count and are not among the result.
+// plane of two, else a worker. While no host is new, the others are counted with the roles that were suggested before, so
+// that a suggestion changes only where it has to; a new host lets all be chosen anew, so that no role depends on the order
+// in which hosts arrive. Roles chosen by the user count and are not among the result.
 func Suggest(cluster *model.Cluster, hosts []*model.Host, opts Options) map[uuid.UUID]model.Role {
 	out := map[uuid.UUID]model.Role{}
 	if slices.ContainsFunc(hosts, func(h *model.Host) bool { return h.Inventory == nil }) {
@@ -79,9 +80,13 @@ func Suggest(cluster *model.Cluster, hosts []*model.Host, opts Options) map[uuid
 		}
 		return out
 	}
+	roleOf := (*model.Host).EffectiveRole
+	if slices.ContainsFunc(hosts, isNew) {
+		roleOf = func(h *model.Host) model.Role { return h.Role }
+	}
 	count := map[model.Role]int{}
 	for _, h := range hosts {
-		count[h.EffectiveRole()]++
+		count[roleOf(h)]++
 	}
 	arbiters := 0
 	if cluster.ControlPlaneCount == arbiterControlPlanes {
@@ -99,7 +104,7 @@ func Suggest(cluster *model.Cluster, hosts []*model.Host, opts Options) map[uuid
 		if h.Role != model.RoleAutoAssign {
 			continue
 		}
-		count[h.EffectiveRole()]--
+		count[roleOf(h)]--
 		out[h.ID] = model.RoleWorker
 		for _, w := range wanted {
 			if !cluster.DayTwo() && !h.DayTwo() && count[w.role] < w.number &&
@@ -111,4 +116,10 @@ func Suggest(cluster *model.Cluster, hosts []*model.Host, opts Options) map[uuid
 		count[out[h.ID]]++
 	}
 	return out
+}
+
+// isNew reports whether a host that is there waits for its first suggestion.
+func isNew(h *model.Host) bool {
+	return h.Role == model.RoleAutoAssign && h.SuggestedRole == "" && !h.DayTwo() &&
+		h.Status != model.HostDisconnected && h.Status != model.HostDisabled
 }

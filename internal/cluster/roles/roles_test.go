@@ -53,6 +53,8 @@ func TestSuggest(t *testing.T) {
 	chosen.Role = m
 	dayTwo := free(7, 8, 32, 200)
 	dayTwo.Kind = model.KindAddToExistingClusterHost
+	gone := free(4, 8, 32, 200)
+	gone.Status = model.HostDisconnected
 	for _, tt := range []struct {
 		name    string
 		cluster *model.Cluster
@@ -113,8 +115,20 @@ func TestSuggest(t *testing.T) {
 		},
 		{
 			"a suggestion changes only where it has to", three,
-			[]*model.Host{suggested(m, free(5, 32, 64, 200)), chosen, free(2, 8, 32, 200), free(3, 16, 32, 200)},
+			[]*model.Host{suggested(m, free(5, 32, 64, 200)), chosen, suggested(w, free(2, 8, 32, 200)), suggested(w, free(3, 16, 32, 200))},
 			map[int]model.Role{2: m, 3: w, 5: m},
+		},
+		{
+			"a small host that comes later is a master", three,
+			[]*model.Host{
+				suggested(m, free(1, 32, 64, 200)), suggested(m, free(2, 16, 32, 200)), suggested(m, free(3, 16, 32, 200)), free(4, 8, 32, 200),
+			},
+			map[int]model.Role{1: w, 2: m, 3: m, 4: m},
+		},
+		{
+			"a host that left changes no suggestion", three,
+			[]*model.Host{suggested(m, free(1, 32, 64, 200)), suggested(m, free(2, 16, 32, 200)), suggested(m, free(3, 16, 32, 200)), gone},
+			map[int]model.Role{1: m, 2: m, 3: m, 4: w},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

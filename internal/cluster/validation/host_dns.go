@@ -105,7 +105,8 @@ func (c *hostCase) answers(name string) (addrs []netip.Addr, aliases []string, f
 		aliases = append(aliases, r.Cnames...)
 		for _, texts := range [][]string{r.Ipv4Addresses, r.Ipv6Addresses} {
 			for _, text := range texts {
-				if a, ok := hardware.ParseAddr(text); ok {
+				bare, _, _ := strings.Cut(text, "/") // some agents send the prefix length as well
+				if a, ok := hardware.ParseAddr(bare); ok {
 					addrs = append(addrs, a)
 				}
 			}

@@ -58,6 +58,16 @@ func TestVerdictsOfNamesThatAreAliases(t *testing.T) {
 			aliasOnly("api.test.example.com")(w)
 			w.h.DomainResolution.Resolutions[0].Ipv4Addresses = []string{"10.1.1.1"}
 		}, ok, ""},
+		{"passes with an address and its prefix length", "api-domain-name-resolved-correctly", func(w *fixture) {
+			aliasOnly("api.test.example.com")(w)
+			w.h.DomainResolution.Resolutions[0].Cnames = nil
+			w.h.DomainResolution.Resolutions[0].Ipv6Addresses = []string{"2001:db8::7/64"}
+		}, ok, ""},
+		{"fails with a text that is no address", "api-domain-name-resolved-correctly", func(w *fixture) {
+			aliasOnly("api.test.example.com")(w)
+			w.h.DomainResolution.Resolutions[0].Cnames = nil
+			w.h.DomainResolution.Resolutions[0].Ipv4Addresses = []string{"none/24"}
+		}, fails, "found no address"},
 	})
 }
 

@@ -22,7 +22,7 @@ func TestStagesOfAHost(t *testing.T) {
 		stage    model.Stage
 		percent  int
 		status   model.HostStatus
-		foreign  bool   // its agent takes one step
+		foreign  bool // its agent takes one step
 		dayTwo   bool
 		failure  string // of its step
 	}{
