@@ -16,7 +16,7 @@ func NewLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// chatter is what libraries print through the log package, which has one level, and operators need not read.
+// chatter lists beginnings of lines that operators need not read. Their libraries print through the log package, which has one level.
 var chatter = []string{
 	"tls cert unchanged on disk", "loaded new tls key pair", "Loaded TLS CA cert from file", // github.com/temporalio/ui-server
 }

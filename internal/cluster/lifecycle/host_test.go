@@ -440,12 +440,14 @@ func TestFailuresComeBeforeWhatWaitsForThem(t *testing.T) {
 		info    string
 	}{
 		{
-			"the hardware waits for the cluster", []model.ValidationResult{later, disks, noDNS},
+			"the hardware waits for the cluster",
+			[]model.ValidationResult{later, disks, noDNS},
 			"The host cannot be installed yet: " + lookup + "; " + unknown + "; No machine network yet",
 		},
 		{"the hardware waits alone", []model.ValidationResult{disks}, "The host cannot be installed yet: " + unknown},
 		{
-			"the hardware fails too", []model.ValidationResult{disks, few, noDNS},
+			"the hardware fails too",
+			[]model.ValidationResult{disks, few, noDNS},
 			"The hardware is not sufficient for any role: Found 1 CPU core; " + unknown,
 		},
 		{"the hardware passes", []model.ValidationResult{later, noDNS}, "The host cannot be installed: " + lookup + "; No machine network yet"},

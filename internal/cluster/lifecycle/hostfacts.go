@@ -30,7 +30,7 @@ type HostFacts struct {
 	Stage model.Stage
 	// NoAgent is set when the status says that no agent runs on the host.
 	NoAgent bool
-	// SilentAfterReboot is set for an agent of others, which installs in one step.
+	// SilentAfterReboot is set for an agent of another implementation, which installs in one step.
 	SilentAfterReboot bool
 	// BeganBootstrap is set when the host began a bootstrap and was not booted since.
 	BeganBootstrap bool
