@@ -50,7 +50,7 @@ func main() {
 	cli.Predictors(context.Background())
 	p := &process.Process{Env: sources.Variables()}
 	_ = settings.Show(p.Stdout, parsed, sources)
-	p.Log = process.NewLogger(p.Stderr, line.Log.Level, line.Log.Format)
+	p.Log = process.ForLibraries(process.NewLogger(p.Stderr, line.Log.Level, line.Log.Format))
 	cli.NewTerminal(p.Stdout, p.Stderr, p.Now)
 	println(version.Read().String(), cli.ExitCode(nil))
 	run(context.Background(), p, &line)
