@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,6 +53,56 @@ func TestNodesJoinWhileTheServiceIsAway(t *testing.T) {
 	away.Store(false)
 	require.NoError(t, await.Receive(t, done, "the controller does not end"))
 }
+
+// clock is moved by its test.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) Now() time.Time       { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) pass(d time.Duration) { c.ahead.Add(int64(d)) }
+
+// The service is away from the first moment on until all is done in the cluster, and again in the middle of the last logs.
+func TestInstallationEndsAfterTwoHoursWithoutTheService(t *testing.T) {
+	t.Parallel()
+	s := newService(t, host(t, "master-2", "192.168.1.12/24"))
+	b := newBench(t, s)
+	var now clock
+	b.options.Now, b.options.LogsInterval = now.Now, 100*time.Hour // the last logs alone
+	b.options.LogFile = filepath.Join(t.TempDir(), "controller.log")
+	require.NoError(t, os.WriteFile(b.options.LogFile, []byte("controller started\n"), 0o600))
+	var seen, away atomic.Bool
+	var uploads atomic.Int32
+	s.before = func(r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/logs") && uploads.Add(1) == 1 {
+			now.pass(twoHours)
+			return false
+		}
+		seen.Store(true)
+		return !away.Load()
+	}
+	done := make(chan error, 1)
+	go func() { done <- controller.Run(b.ctx, b.options) }()
+	await.True(t, func() bool {
+		_, err := b.kube.CoreV1().Events("assisted-installer").Get(b.ctx, controller.ReadyEvent, metav1.GetOptions{})
+		return err == nil && seen.Load()
+	}, "the controller does not announce itself")
+	away.Store(true)
+	b.join("master-2", "192.168.1.12", "master")
+	await.True(t, func() bool {
+		_, err := b.kube.CoreV1().Nodes().Get(b.ctx, "master-2", metav1.GetOptions{})
+		return err == nil
+	}, "the node did not join while the service was away")
+	b.rollOut(1)
+	now.pass(twoHours)
+	away.Store(false)
+	require.NoError(t, await.Receive(t, done, "the controller does not end"))
+	require.Equal(t, wire.ClusterStatus(model.ClusterInstalled), s.cluster.Status)
+	require.Equal(t, wire.HostStage(model.StageDone), s.stages[s.cluster.Hosts[0].ID][len(s.stages[s.cluster.Hosts[0].ID])-1])
+	require.Contains(t, s.logsStates, wire.LogsState("completed"))
+	require.NotEmpty(t, s.logs, "the logs arrive afterwards")
+	require.Contains(t, tartest.FilesGzip(t, s.logs[len(s.logs)-1])["assisted-installer-controller.log"], "controller started")
+}
+
+const twoHours = 2 * time.Hour
 
 func TestLastLogsAreSentUntilTheServiceHasThem(t *testing.T) {
 	t.Parallel()

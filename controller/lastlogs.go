@@ -2,20 +2,29 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"time"
 
+	"slipway/internal/client"
 	"slipway/internal/wire"
 )
 
-// lastLogsTime is for how long the last logs are tried to be sent, as by openshift/assisted-installer.
-const lastLogsTime = 70 * time.Minute
+const (
+	// lastLogsTime is for how long the last logs are tried to be sent to a service that answers, as by openshift/assisted-installer.
+	lastLogsTime = 70 * time.Minute
+	// lastLogsAway is for how long they are kept for a service that does not.
+	lastLogsAway = 24 * time.Hour
+)
 
 // lastLogs are the logs at the end of an installation until the service has them. They are packed once.
 type lastLogs struct {
 	failed   bool // what explains a failure is among them
-	since    time.Time
-	announce bool // the service knows that they come
+	begun    time.Time
+	since    time.Time // begun, or when the service did not answer last
+	announce bool      // the service knows that they come
 	packed   *archive
 	uploaded bool
 }
@@ -27,14 +36,17 @@ func (c *controller) sendLastLogs(ctx context.Context, failed bool) {
 		c.dropLastLogs()
 	}
 	if c.last == nil {
-		c.last = &lastLogs{failed: failed, since: c.Now()}
+		c.last = &lastLogs{failed: failed, begun: c.Now(), since: c.Now()}
 	}
 	err := c.continueLastLogs(ctx)
 	c.note(ctx, "send the last logs", err)
-	switch {
+	if c.last.packed != nil && isAway(err) {
+		c.last.since = c.Now()
+	}
+	switch tried := c.Now().Sub(c.last.begun); {
 	case err == nil:
-	case c.Now().Sub(c.last.since) > lastLogsTime:
-		c.Log.WarnContext(ctx, "the last logs were not sent", "after", lastLogsTime)
+	case c.Now().Sub(c.last.since) > lastLogsTime || tried > lastLogsAway:
+		c.Log.WarnContext(ctx, "the last logs were not sent", "after", tried.Round(time.Minute))
 	default:
 		return
 	}
@@ -78,6 +90,15 @@ func (c *controller) continueLastLogs(ctx context.Context) error {
 		return fmt.Errorf("report that logs were sent: %w", err)
 	}
 	return nil
+}
+
+// isAway reports whether the service did not answer a request, itself or behind its proxy.
+func isAway(err error) bool {
+	var reply *client.Error
+	if !errors.As(err, &reply) {
+		return err != nil
+	}
+	return slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, reply.Status)
 }
 
 func (c *controller) dropLastLogs() {
