@@ -156,6 +156,8 @@ func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
 	for id, c := range unboundExercises {
 		table[id] = exercise{ok: func(*fixture) call { return c }}
 	}
+	// A deleted cluster has no tokens of its own: here the operation is refused for the state of the cluster.
+	table["undeleteCluster"] = exercise{ok: func(w *fixture) call { return post(ownClusterPath(w.defined())+"/undelete", nil) }}
 	operations, err := api.Operations()
 	require.NoError(t, err)
 	tried, denied := 0, 0

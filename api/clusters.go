@@ -12,7 +12,6 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
-	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/transitions"
 	"slipway/internal/wire"
@@ -49,8 +48,8 @@ func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Clust
 	return s.replyDefinition(http.StatusCreated, w, r, c.ID)
 }
 
-// V2DeregisterCluster deletes a cluster, the hosts of its InfraEnvs and its files, unbinds its other hosts, and ends
-// workflows that wait for a decision about it or about a host that was to join it.
+// V2DeregisterCluster deletes a cluster and the hosts of its InfraEnvs, unbinds its other hosts, and ends workflows that wait for a
+// decision about it or about a host that was to join it. Its files are kept until it is purged.
 func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	waiting, err := s.waiting(r.Context(), id)
 	if err != nil {
@@ -70,11 +69,22 @@ func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id 
 	for _, h := range waiting {
 		s.Orchestrator.ReleaseHost(r.Context(), h.InfraEnvID, h.ID)
 	}
-	// Files left behind only cost space: the cluster is deleted for its user.
-	if err := s.Blob.DeletePrefix(r.Context(), blob.ClusterFolder(id)); err != nil {
-		s.Log.WarnContext(r.Context(), "files of deleted cluster left behind", "cluster_id", id, "error", err)
-	}
 	return noContent(w)
+}
+
+// undeleteCluster brings a deleted cluster back while it is not purged.
+func (s *server) undeleteCluster(w http.ResponseWriter, r *http.Request) error {
+	id, err := idOf(r, "cluster_id")
+	if err != nil {
+		return err
+	}
+	err = s.Store.UndeleteCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) {
+		record(r, tx, events.ClusterUndeleted, lifecycle.AboutCluster(c), nil)
+	})
+	if err != nil {
+		return err
+	}
+	return s.replyCluster(http.StatusOK, w, r, id)
 }
 
 // waiting lists the hosts of an existing cluster whose workflows wait for a decision.

@@ -22,6 +22,11 @@ var ownExercises = map[string]exercise{
 	"showWorkflow": {ok: func(w *fixture) call {
 		return get("/api/slipway/v1" + strings.TrimPrefix(clusterPath(w.defined()), "/v2") + "/workflow")
 	}},
+	"undeleteCluster": {ok: func(w *fixture) call {
+		id := w.defined()
+		w.want(http.StatusNoContent, http.MethodDelete, clusterPath(id), nil)
+		return post("/api/slipway/v1"+strings.TrimPrefix(clusterPath(id), "/v2")+"/undelete", nil)
+	}},
 	"showOnFailure": {ok: func(w *fixture) call {
 		return get("/api/slipway/v1" + strings.TrimPrefix(clusterPath(w.defined()), "/v2") + "/on-failure")
 	}},

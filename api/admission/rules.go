@@ -135,6 +135,7 @@ var rules = map[string]rule{
 	"CommandCluster":                      {roles: roles{admin, user}},
 	"ShowWorkflow":                        {roles: roles{admin, user, viewer}},
 	"CommandHost":                         {roles: roles{admin, user}},
+	"UndeleteCluster":                     {roles: roles{admin, user}},
 	"ShowOnFailure":                       {roles: roles{admin, user, viewer}},
 	"SetOnFailure":                        {roles: roles{admin, user}},
 	"CreateToken":                         {roles: roles{admin}},

@@ -35,7 +35,8 @@ type ClusterCommands struct {
 	Resume        clusterResume        `cmd:"" help:"Resume a paused installation."`
 	Extend        clusterExtend        `cmd:"" help:"Extend the timeout of a stalled installation."`
 	AddHosts      clusterAddHosts      `cmd:"" name:"add-hosts" help:"Open an installed cluster for more hosts."`
-	Delete        clusterDelete        `cmd:"" help:"Forget a cluster."`
+	Delete        clusterDelete        `cmd:"" help:"Delete a cluster, and the InfraEnv that was created with it."`
+	Undelete      clusterUndelete      `cmd:"" help:"Bring a deleted cluster back, until it is purged."`
 	Events        clusterEvents        `cmd:"" help:"List the events of a cluster and its hosts."`
 	Logs          clusterLogs          `cmd:"" help:"Download the logs of a cluster and its hosts."`
 	Credentials   clusterCredentials   `cmd:"" help:"Print the console's address and its first user."`

@@ -125,13 +125,13 @@ func (k *clusterDelete) Run(ctx context.Context, at *ClusterCommands, t *Termina
 		return failed(at.URL, "delete "+k.name(), err)
 	}
 	k.report(at, t, "cluster "+cluster.Name)
-	if env == nil {
-		return nil
+	if env != nil {
+		if err := c.DeleteInfraEnv(ctx, env.ID); err != nil {
+			return failed(at.URL, "delete InfraEnv "+env.Name, err)
+		}
+		k.report(at, t, "InfraEnv "+env.Name)
 	}
-	if err := c.DeleteInfraEnv(ctx, env.ID); err != nil {
-		return failed(at.URL, "delete InfraEnv "+env.Name, err)
-	}
-	k.report(at, t, "InfraEnv "+env.Name)
+	t.note("slipway cluster undelete %s brings it back until it is purged", cluster.ID)
 	return nil
 }
 
@@ -139,6 +139,23 @@ func (k *clusterDelete) report(at *ClusterCommands, t *Terminal, what string) {
 	if !at.forPrograms() {
 		t.printf("%s deleted\n", what)
 	}
+}
+
+type clusterUndelete struct {
+	Cluster uuid.UUID `arg:"" help:"Id of the cluster: names are free again after a deletion."`
+}
+
+// Run brings a deleted cluster back.
+func (k *clusterUndelete) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
+	cluster, err := at.Client().UndeleteCluster(ctx, k.Cluster)
+	if err != nil {
+		return failed(at.URL, "bring back cluster "+k.Cluster.String(), err)
+	}
+	if at.forPrograms() {
+		return at.print(t, cluster)
+	}
+	t.printf("cluster %s: %s, %d hosts\n", cluster.Name, cluster.Status, cluster.TotalHostCount)
+	return nil
 }
 
 // withCredentials are the statuses of clusters whose kubeconfig works.

@@ -25,6 +25,14 @@ func (c *Client) ExtendCluster(ctx context.Context, id uuid.UUID, options ...Opt
 	return c.command(ctx, clusterPath(id), "extend", options)
 }
 
+// UndeleteCluster brings a deleted cluster back, until it is purged.
+func (c *Client) UndeleteCluster(ctx context.Context, id uuid.UUID, options ...Option) (cluster wire.Cluster, err error) {
+	err = c.do(ctx, call{
+		method: http.MethodPost, own: true, path: ownVersion(clusterPath(id)) + "/undelete", ok: http.StatusOK, into: &cluster,
+	}, options)
+	return cluster, err
+}
+
 // OnFailure reads what the installation of a cluster does when a host fails.
 func (c *Client) OnFailure(ctx context.Context, id uuid.UUID, options ...Option) (policy wire.OnFailure, err error) {
 	err = c.do(ctx, call{

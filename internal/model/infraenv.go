@@ -22,6 +22,9 @@ type InfraEnv struct {
 	// KeyReplacedAt is when a user replaced TokenKey last: tokens that do not name a key end with it. Zero: never.
 	KeyReplacedAt time.Time `json:"key_replaced_at,omitzero"`
 
+	// FormerClusterID is its deleted cluster, which may be brought back.
+	FormerClusterID *uuid.UUID `json:"former_cluster_id,omitempty"`
+
 	UserName               string           `json:"user_name,omitempty"`
 	OrgID                  string           `json:"org_id,omitempty"`
 	OpenShiftVersion       string           `json:"openshift_version,omitempty"`

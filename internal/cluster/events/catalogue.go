@@ -12,6 +12,7 @@ const (
 	ApiIngressVIPUpdated                  Name = "api_ingress_vip_updated"
 	ClusterDegradedOLMOperatorsFailed     Name = "cluster_degraded_OLM_operators_failed"
 	ClusterDeregistered                   Name = "cluster_deregistered"
+	ClusterUndeleted                      Name = "cluster_undeleted"
 	ClusterFinalizingStageUpdated         Name = "cluster_finalizing_stage_updated"
 	ClusterInstallationCanceled           Name = "cluster_installation_canceled"
 	ClusterInstallationCompleted          Name = "cluster_installation_completed"
@@ -95,6 +96,10 @@ var catalogue = map[Name]entry{
 	ClusterDeregistered: {
 		severity: model.SeverityInfo,
 		message:  "Cluster was deleted",
+	},
+	ClusterUndeleted: {
+		severity: model.SeverityInfo,
+		message:  "Cluster was brought back",
 	},
 	ClusterFinalizingStageUpdated: {
 		severity: model.SeverityInfo, props: []string{"finalizing_stage"},

@@ -70,6 +70,7 @@ func TestCatalogueAgreesWithTheV2API(t *testing.T) {
 // ownEvents are the events that only Slipway has, with the reason.
 var ownEvents = map[string]string{
 	"command_refused":        "only Slipway takes commands through Temporal",
+	"cluster_undeleted":      "only Slipway brings deleted clusters back",
 	"installation_continued": "only Slipway has workflows that can be lost",
 }
 

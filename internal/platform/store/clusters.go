@@ -188,7 +188,8 @@ func (s *Store) deleteCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID, fn D
 	}
 	t.SupersedeCluster(id)
 	t.batch.Queue(`update hosts set deleted_at = $2 where cluster_id = $1 and deleted_at is null`, id, t.now)
-	t.batch.Queue(`update infra_envs set cluster_id = null where cluster_id = $1`, id)
+	t.batch.Queue(`
+		update infra_envs set cluster_id = null, doc = doc || jsonb_build_object('former_cluster_id', cluster_id) where cluster_id = $1`, id)
 	t.batch.Queue(`delete from pulses where subject_id = $1`, id)
 	t.batch.Queue(`update clusters set deleted_at = $2 where id = $1`, id, t.now)
 	return t.flush(ctx, tx)

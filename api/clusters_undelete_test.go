@@ -1,0 +1,81 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/wire"
+)
+
+func TestADeletedClusterComesBack(t *testing.T) {
+	t.Parallel()
+	for name, withInfraEnv := range map[string]bool{"its InfraEnv was kept": false, "its InfraEnv was deleted after it": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t)
+			c := s.cluster(nil)
+			env, empty := s.infraEnv(c.ID), s.infraEnv(c.ID)
+			hosts := []wire.Host{s.host(env.ID), s.host(env.ID)}
+			s.installed(c.ID)
+			s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
+			if withInfraEnv {
+				s.want(http.StatusNoContent, http.MethodDelete, envPath(env.ID), nil)
+			}
+			s.send(http.MethodGet, clusterPath(c.ID), nil).reason(http.StatusNotFound)
+			s.send(http.MethodGet, clusterPath(c.ID)+"/downloads/credentials?file_name=kubeconfig", nil).reason(http.StatusNotFound)
+
+			var back wire.Cluster
+			s.want(http.StatusOK, http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil).json(&back)
+			require.Equal(t, "prod", back.Name)
+			require.Equal(t, wire.ClusterStatusInstalled, back.Status)
+			require.Nil(t, back.DeletedAt)
+			require.Len(t, back.Hosts, 2)
+			got := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/downloads/credentials?file_name=kubeconfig", nil)
+			require.Equal(t, "content of kubeconfig", string(got.body))
+			for _, h := range hosts {
+				require.Equal(t, c.ID, s.readHost(env.ID, h.ID).ClusterID)
+			}
+			for _, e := range []wire.InfraEnv{env, empty} {
+				var kept wire.InfraEnv
+				s.want(http.StatusOK, http.MethodGet, envPath(e.ID), nil).json(&kept)
+				require.Equal(t, c.ID, kept.ClusterID)
+			}
+			require.Contains(t, string(s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String(), nil).body),
+				"cluster_undeleted")
+			require.Contains(t, s.send(http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil).reason(http.StatusConflict),
+				"cluster prod is not deleted")
+		})
+	}
+}
+
+func TestAHostThatRegisteredAgainStaysInThePool(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	env := s.infraEnv(c.ID)
+	silent, polling := s.host(env.ID), s.host(env.ID)
+	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
+	s.want(http.StatusCreated, http.MethodPost, envPath(env.ID)+"/hosts", map[string]any{"host_id": polling.ID})
+	s.want(http.StatusCreated, http.MethodPatch, envPath(env.ID), map[string]any{"additional_ntp_sources": "ntp.example.com"})
+	s.want(http.StatusOK, http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil)
+	require.Contains(t, string(s.want(http.StatusOK, http.MethodGet, envPath(env.ID), nil).body), c.ID.String())
+	back := s.readCluster(c.ID)
+	require.Len(t, back.Hosts, 1)
+	require.Equal(t, silent.ID, back.Hosts[0].ID)
+	require.Zero(t, s.readHost(env.ID, polling.ID).ClusterID)
+}
+
+func TestAPurgedClusterDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	s.send(http.MethodPost, ownClusterPath(uuid.New())+"/undelete", nil).reason(http.StatusNotFound)
+	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
+	purged, err := s.store.PurgeCluster(t.Context(), c.ID)
+	require.NoError(t, err)
+	require.True(t, purged)
+	require.Contains(t, s.send(http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil).reason(http.StatusNotFound), c.ID.String())
+}
