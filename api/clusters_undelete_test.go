@@ -68,6 +68,24 @@ func TestAHostThatRegisteredAgainStaysInThePool(t *testing.T) {
 	require.Zero(t, s.readHost(env.ID, polling.ID).ClusterID)
 }
 
+// A cluster that was deleted because it was idle is not deleted again at once.
+func TestAClusterThatCameBackIsNotIdle(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	s.readCluster(c.ID) // it is evaluated
+	since := s.store.Now()
+	idle := func() []uuid.UUID {
+		found, err := s.store.IdleClusters(t.Context(), since, uuid.Nil, 10)
+		require.NoError(t, err)
+		return found
+	}
+	require.Equal(t, []uuid.UUID{c.ID}, idle())
+	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
+	s.want(http.StatusOK, http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil)
+	require.Empty(t, idle())
+}
+
 func TestAPurgedClusterDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -27,7 +27,7 @@ func (s *Store) UndeleteCluster(ctx context.Context, id uuid.UUID, fn func(*mode
 			update infra_envs set deleted_at = null, cluster_id = $1::uuid, doc = doc - 'former_cluster_id'
 			where cluster_id is null and (doc->>'former_cluster_id')::uuid = $1::uuid and (deleted_at is null or deleted_at >= $2)`,
 			id, c.DeletedAt)
-		t.batch.Queue(`update clusters set deleted_at = null where id = $1`, id)
+		t.batch.Queue(`update clusters set deleted_at = null, updated_at = $2 where id = $1`, id, t.now) // it is not idle
 		fn(c, t)
 		t.RefreshCluster(id)
 		if err := t.flush(ctx, tx); err != nil {
