@@ -17,21 +17,21 @@ import (
 // ownExercises are requests of our own API, which the document of the v2 API does not contain.
 var ownExercises = map[string]exercise{
 	"commandCluster": {ok: func(w *fixture) call {
-		return post("/api/slipway/v1"+strings.TrimPrefix(clusterPath(w.defined()), "/v2")+"/commands/pause", nil)
+		return post(ownClusterPath(w.defined())+"/commands/pause", nil)
 	}},
 	"showWorkflow": {ok: func(w *fixture) call {
-		return get("/api/slipway/v1" + strings.TrimPrefix(clusterPath(w.defined()), "/v2") + "/workflow")
+		return get(ownClusterPath(w.defined()) + "/workflow")
 	}},
 	"undeleteCluster": {ok: func(w *fixture) call {
 		id := w.defined()
 		w.want(http.StatusNoContent, http.MethodDelete, clusterPath(id), nil)
-		return post("/api/slipway/v1"+strings.TrimPrefix(clusterPath(id), "/v2")+"/undelete", nil)
+		return post(ownClusterPath(id)+"/undelete", nil)
 	}},
 	"showOnFailure": {ok: func(w *fixture) call {
-		return get("/api/slipway/v1" + strings.TrimPrefix(clusterPath(w.defined()), "/v2") + "/on-failure")
+		return get(ownClusterPath(w.defined()) + "/on-failure")
 	}},
 	"setOnFailure": {ok: func(w *fixture) call {
-		return put("/api/slipway/v1"+strings.TrimPrefix(clusterPath(w.defined()), "/v2")+"/on-failure", map[string]any{"on_failure": "fail"})
+		return put(ownClusterPath(w.defined())+"/on-failure", map[string]any{"on_failure": "fail"})
 	}},
 	"commandHost": {ok: func(w *fixture) call {
 		return post("/api/slipway/v1"+strings.TrimPrefix(with(w.member(w.defined(), model.HostError), ""), "/v2")+"/commands/retry", nil)
