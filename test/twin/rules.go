@@ -187,44 +187,30 @@ func (o outcome) namesItself(d difference) bool {
 
 // directPaths reports whether a host has a multipath device, and a disk without a network below a device.
 func (o outcome) directPaths() bool {
-	for _, item := range o.hosts {
-		replies, _ := item.(map[string]any)["replies"].(map[string]any)
-		for _, disk := range list(reply(replies, "inventory")["disks"]) {
-			fields := disk.(map[string]any)
-			holders, _ := fields["holders"].(string)
-			if o.multipath() && strings.HasPrefix(holders, "dm-") && (fields["drive_type"] == "HDD" || fields["drive_type"] == "SSD") {
-				return true
-			}
-		}
-	}
-	return false
+	return o.multipath() && o.hasDisk(func(disk map[string]any) bool {
+		holders, _ := disk["holders"].(string)
+		return strings.HasPrefix(holders, "dm-") && (disk["drive_type"] == "HDD" || disk["drive_type"] == "SSD")
+	})
 }
 
 // removable reports whether a host has a removable disk of this id, as JSON.
 func (o outcome) removable(id string) bool {
-	for _, item := range o.hosts {
-		replies, _ := item.(map[string]any)["replies"].(map[string]any)
-		for _, disk := range list(reply(replies, "inventory")["disks"]) {
-			fields := disk.(map[string]any)
-			if fields["removable"] == true && fmt.Sprintf("%q", fields["id"]) == id {
-				return true
-			}
-		}
-	}
-	return false
+	return o.hasDisk(func(disk map[string]any) bool {
+		return disk["removable"] == true && fmt.Sprintf("%q", disk["id"]) == id
+	})
 }
 
 // multipath reports whether a host has a multipath device.
 func (o outcome) multipath() bool {
-	for _, item := range o.hosts {
+	return o.hasDisk(func(disk map[string]any) bool { return disk["drive_type"] == "Multipath" })
+}
+
+// hasDisk reports whether a disk of a host's inventory fits.
+func (o outcome) hasDisk(fits func(disk map[string]any) bool) bool {
+	return slices.ContainsFunc(o.hosts, func(item any) bool {
 		replies, _ := item.(map[string]any)["replies"].(map[string]any)
-		for _, disk := range list(reply(replies, "inventory")["disks"]) {
-			if disk.(map[string]any)["drive_type"] == "Multipath" {
-				return true
-			}
-		}
-	}
-	return false
+		return slices.ContainsFunc(list(reply(replies, "inventory")["disks"]), func(disk any) bool { return fits(disk.(map[string]any)) })
+	})
 }
 
 // reply returns the output of a step of some type, when a host replied with an object.
