@@ -48,9 +48,6 @@ func (s *Service) readReleaseSources() error {
 	if err != nil {
 		return err
 	}
-	if s.options.SourcesInterval <= 0 {
-		return fmt.Errorf("read OPENSHIFT_RELEASE_SYNCER_INTERVAL: require a duration above zero, found %s", s.options.SourcesInterval)
-	}
 	syncer := &updateservice.Syncer{
 		Sources: s.offers.sources, Catalogue: s.offers.catalogue, UpdateService: update, LifeCycles: lifeCycles,
 		Client: http.DefaultClient, Interval: s.options.SourcesInterval, Log: s.logger,

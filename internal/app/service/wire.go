@@ -156,6 +156,9 @@ func (s *Service) readSettings() (err error) {
 		return err
 	}
 	settings.WarnWithoutEffect(s.process.Env, s.logger)
+	if err := s.options.CheckDurations(); err != nil {
+		return err
+	}
 	if given := s.options.Retention; given != nil {
 		if err := frontend.CheckRetention(*given); err != nil {
 			return fmt.Errorf("read --workflow-retention: %w", err)

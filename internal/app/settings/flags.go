@@ -3,6 +3,7 @@ package settings
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -56,7 +57,7 @@ type Service struct {
 	BlobURL          string         `env:"SLIPWAY_BLOB_URL" help:"Where files are kept: s3://bucket?..., by default a folder of the data folder." placeholder:"URL"`
 	DecisionTimeout  time.Duration  `default:"24h" env:"SLIPWAY_DECISION_TIMEOUT" help:"How long a failed host waits for a retry."`
 	Retention        *time.Duration `env:"SLIPWAY_WORKFLOW_RETENTION" name:"workflow-retention" help:"How long Temporal keeps the history of an ended workflow: whole days in hours; by default 720h, with an external Temporal only for a namespace that the service creates." placeholder:"DURATION"`
-	Heartbeat        time.Duration  `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step continues while its host does not report."`
+	Heartbeat        time.Duration  `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step continues while its host does not report; at least 15s."`
 	MaxHosts         uint           `name:"max-hosts" default:"5000" env:"SLIPWAY_MAX_HOSTS" help:"How many hosts an InfraEnv takes; 0: any number."`
 	BuildID          string         `name:"build-id" env:"WORKER_BUILD_ID" help:"Version of the worker in Temporal, a semantic version; by default the program's version, with the time and hash of its commit. The newest that runs gets the work." placeholder:"VERSION"`
 	Auth
@@ -66,6 +67,30 @@ type Service struct {
 	ReplaceIdentity bool   `name:"replace-identity" help:"Start with another token key or authority than the database was used with, and record it. Tokens, discovery images and installing hosts from before are refused then."`
 	DataDir         string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
 	BaseURL         string `env:"SLIPWAY_BASE_URL,SERVICE_BASE_URL" help:"Address that hosts and users reach the API at; by default the address of --listen." placeholder:"URL"`
+}
+
+// leastHeartbeat leaves room for a heartbeat every third of it: the orchestrator looks every five seconds which are due.
+const leastHeartbeat = 15 * time.Second
+
+// CheckDurations returns an error for each duration that nothing can work with.
+func (s Service) CheckDurations() error {
+	var wrong []error
+	for _, d := range []struct {
+		flag         string
+		given, least time.Duration
+	}{
+		{"--decision-timeout", s.DecisionTimeout, time.Second},
+		{"--heartbeat", s.Heartbeat, leastHeartbeat},
+		{"--image-expiration", s.ImageExpiration, time.Second},
+		{"--oidc-clock-skew", s.Skew, 0},
+		{"--oidc-session", s.Session, time.Second},
+		{"--sources-interval", s.SourcesInterval, time.Second},
+	} {
+		if d.given < d.least {
+			wrong = append(wrong, fmt.Errorf("read %s: require a duration of at least %s, found %s", d.flag, d.least, d.given))
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // KeyFile says where the keys are that encrypt secrets.

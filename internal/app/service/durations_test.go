@@ -1,0 +1,69 @@
+package service_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/app/process"
+	"slipway/internal/app/service"
+	"slipway/internal/app/settings"
+)
+
+// noVariables is an empty environment.
+type noVariables struct{}
+
+func (noVariables) Environ() []string               { return nil }
+func (noVariables) LookupEnv(string) (string, bool) { return "", false }
+
+func TestServiceDoesNotStartWithARetentionThatTemporalRefuses(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"0s":   "read --workflow-retention: require whole days in hours, at least 24h, such as 720h, found 0s",
+		"-24h": "read --workflow-retention: require whole days in hours, at least 24h, such as 720h, found -24h0m0s",
+		"36h":  "read --workflow-retention: require whole days in hours, at least 24h, such as 720h, found 36h0m0s",
+		"48h":  "begun",
+	} {
+		require.EqualError(t, startWith(t, "--workflow-retention="+given), want, given)
+	}
+}
+
+func TestServiceDoesNotStartWithDurationsThatCannotWork(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"--heartbeat=3s":          "read --heartbeat: require a duration of at least 15s, found 3s",
+		"--heartbeat=15s":         "begun",
+		"--decision-timeout=0s":   "read --decision-timeout: require a duration of at least 1s, found 0s",
+		"--decision-timeout=-1h":  "read --decision-timeout: require a duration of at least 1s, found -1h0m0s",
+		"--image-expiration=0s":   "read --image-expiration: require a duration of at least 1s, found 0s",
+		"--oidc-clock-skew=-1s":   "read --oidc-clock-skew: require a duration of at least 0s, found -1s",
+		"--oidc-clock-skew=0s":    "begun",
+		"--oidc-session=0s":       "read --oidc-session: require a duration of at least 1s, found 0s",
+		"--sources-interval=-30m": "read --sources-interval: require a duration of at least 1s, found -30m0s",
+	} {
+		require.EqualError(t, startWith(t, given), want, given)
+	}
+	require.EqualError(t, startWith(t, "--heartbeat=0s", "--oidc-session=1ms"),
+		"read --heartbeat: require a duration of at least 15s, found 0s\nread --oidc-session: require a duration of at least 1s, found 1ms")
+}
+
+// startWith starts an API with these flags, and returns why it did not; "begun" if it did.
+func startWith(t *testing.T, flags ...string) error {
+	t.Helper()
+	var command settings.API
+	parser, err := kong.New(&command, kong.Name("slipway"), kong.Bind(&settings.Sources{Env: noVariables{}}))
+	require.NoError(t, err)
+	_, err = parser.Parse(append(flags, "--database-url=x", "--data-dir="+t.TempDir()))
+	require.NoError(t, err)
+	s := service.New(&process.Process{Log: slog.New(slog.DiscardHandler), Env: noVariables{}, Now: time.Now}, command.Service)
+	return s.Run(t.Context(), func(context.Context) error { return begun{} })
+}
+
+// begun is the start of the first part.
+type begun struct{}
+
+func (begun) Error() string { return "begun" }
