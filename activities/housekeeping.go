@@ -116,6 +116,10 @@ func (a *Housekeeping) PurgeClusters(ctx context.Context, b Batch) (BatchDone, e
 		return BatchDone{}, err
 	}
 	done, err := batch(ctx, ids, purgeBatch, func(id uuid.UUID) (bool, error) {
+		begun, err := a.Store.BeginPurge(ctx, id)
+		if !begun || err != nil {
+			return false, err
+		}
 		if err := a.Blob.DeletePrefix(ctx, blob.ClusterFolder(id)); err != nil {
 			return false, err
 		}

@@ -76,11 +76,12 @@ var roles = map[auth.Role]string{
 
 // unboundExercises are requests of our own API that are about no cluster and no InfraEnv.
 var unboundExercises = map[string]call{
-	"listOSImages": get("/api/slipway/v1/os-images"),
-	"signIn":       post("/api/slipway/v1/sign-in", nil),
-	"listTokens":   get("/api/slipway/v1/tokens"),
-	"createToken":  post("/api/slipway/v1/tokens", map[string]any{"user_name": "bob"}),
-	"revokeToken":  {method: http.MethodDelete, path: "/api/slipway/v1/tokens/e45e2c4d-19ac-4dd4-92bf-4b0b7b3b2d0a"},
+	"listOSImages":        get("/api/slipway/v1/os-images"),
+	"listDeletedClusters": get("/api/slipway/v1/deleted-clusters"),
+	"signIn":              post("/api/slipway/v1/sign-in", nil),
+	"listTokens":          get("/api/slipway/v1/tokens"),
+	"createToken":         post("/api/slipway/v1/tokens", map[string]any{"user_name": "bob"}),
+	"revokeToken":         {method: http.MethodDelete, path: "/api/slipway/v1/tokens/e45e2c4d-19ac-4dd4-92bf-4b0b7b3b2d0a"},
 }
 
 var inPath = regexp.MustCompile(`/(clusters|infra-envs?|hosts)/([0-9a-f-]{36})`)

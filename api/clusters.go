@@ -87,6 +87,24 @@ func (s *server) undeleteCluster(w http.ResponseWriter, r *http.Request) error {
 	return s.replyCluster(http.StatusOK, w, r, id)
 }
 
+// listDeletedClusters lists the deleted clusters that can be brought back, newest deletion first.
+func (s *server) listDeletedClusters(w http.ResponseWriter, r *http.Request) error {
+	out := []wire.DeletedCluster{}
+	filter := store.ClusterFilter{Tenant: admission.Tenant(r), OnlyDeleted: true}
+	err := s.Store.Clusters(r.Context(), filter, func(c *model.Cluster) error {
+		out = append(out, wire.DeletedCluster{
+			ID: c.ID, Name: c.Name, Status: wire.ClusterStatus(c.Status), OpenShiftVersion: c.OpenShiftVersion,
+			DeletedAt: wire.DateTime(c.DeletedAt), KeptUntil: wire.DateTime(c.DeletedAt.Add(s.DeletedAfter)),
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(out, func(a, b wire.DeletedCluster) int { return b.DeletedAt.Time().Compare(a.DeletedAt.Time()) })
+	return ok(w, out)
+}
+
 // waiting lists the hosts of an existing cluster whose workflows wait for a decision.
 func (s *server) waiting(ctx context.Context, id uuid.UUID) (hosts []*model.Host, err error) {
 	err = s.Store.Hosts(ctx, store.HostFilter{ClusterID: id, Status: string(model.HostError)}, func(h *model.Host) error {

@@ -3,10 +3,12 @@ package api_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/api"
 	"slipway/internal/wire"
 )
 
@@ -96,4 +98,36 @@ func TestAPurgedClusterDoesNotComeBack(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, purged)
 	require.Contains(t, s.send(http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil).reason(http.StatusNotFound), c.ID.String())
+}
+
+func TestDeletedClustersAreListedUntilTheirPurge(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *api.Options) { o.DeletedAfter = 48 * time.Hour })
+	const path = "/api/slipway/v1/deleted-clusters"
+	first, second, kept := s.cluster(nil), s.cluster(map[string]any{"name": "second"}), s.cluster(map[string]any{"name": "kept"})
+	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, path, nil).body))
+	s.readCluster(second.ID) // it is evaluated
+	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(second.ID), nil)
+	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(first.ID), nil)
+	list := s.want(http.StatusOK, http.MethodGet, path, nil).list()
+	require.Len(t, list, 2, "without %s", kept.Name)
+	require.Equal(t, []any{first.ID.String(), second.ID.String()}, []any{list[0]["id"], list[1]["id"]}, "the newest deletion first")
+	require.Equal(t, "second", list[1]["name"])
+	require.Equal(t, "pending-for-input", list[1]["status"])
+	require.Equal(t, "4.22.9", list[1]["openshift_version"])
+	deleted, err := time.Parse(time.RFC3339, list[1]["deleted_at"].(string))
+	require.NoError(t, err)
+	until, err := time.Parse(time.RFC3339, list[1]["kept_until"].(string))
+	require.NoError(t, err)
+	require.Equal(t, 48*time.Hour, until.Sub(deleted))
+
+	// Its files may be gone already.
+	begun, err := s.store.BeginPurge(t.Context(), second.ID)
+	require.NoError(t, err)
+	require.True(t, begun)
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, path, nil).list(), 1)
+	s.send(http.MethodPost, ownClusterPath(second.ID)+"/undelete", nil).reason(http.StatusNotFound)
+	begun, err = s.store.BeginPurge(t.Context(), kept.ID)
+	require.NoError(t, err)
+	require.False(t, begun, "it is not deleted")
 }

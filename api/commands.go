@@ -25,6 +25,7 @@ func (s *server) ownRoutes(r chi.Router) {
 	r.With(s.gate.Admit).Method(http.MethodPost, OwnPath+"/v1/sign-in", httpapi.Handler(s.signIn))
 	r.With(s.gate.Admit).Method(http.MethodPost, clusters+"/commands/{command}", httpapi.Handler(s.commandCluster))
 	r.With(s.gate.Admit).Method(http.MethodPost, clusters+"/undelete", httpapi.Handler(s.undeleteCluster))
+	r.With(s.gate.Admit).Method(http.MethodGet, OwnPath+"/v1/deleted-clusters", httpapi.Handler(s.listDeletedClusters))
 	r.With(s.gate.Admit).Method(http.MethodGet, clusters+"/workflow", httpapi.Handler(s.showWorkflow))
 	r.With(s.gate.Admit).Method(http.MethodGet, clusters+"/on-failure", httpapi.Handler(s.showOnFailure))
 	r.With(s.gate.Admit).Method(http.MethodPut, clusters+"/on-failure", httpapi.Handler(s.setOnFailure))

@@ -103,6 +103,8 @@ type Deployment struct {
 	SigningKey []byte
 	// InactiveAfter is when unused clusters are deleted; zero: 480 hours.
 	InactiveAfter time.Duration
+	// DeletedAfter is how long deleted clusters can be brought back.
+	DeletedAfter time.Duration
 }
 
 // withDefaults fills in missing optional fields.

@@ -200,4 +200,9 @@ func TestTenantsSeeAndJoinTheirOwnObjects(t *testing.T) {
 			require.Len(t, list, sizes[n], "%s %d", path, n)
 		}
 	}
+	l.closed.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil, ann...)
+	for n, who := range [][]string{ann, anna, eve} {
+		deleted := l.closed.want(http.StatusOK, http.MethodGet, "/api/slipway/v1/deleted-clusters", nil, who...).list()
+		require.Len(t, deleted, []int{1, 1, 0}[n])
+	}
 }

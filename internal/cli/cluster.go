@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"slipway/internal/cli/view"
 	"slipway/internal/wire"
@@ -45,7 +46,8 @@ type ClusterCommands struct {
 
 type clusterList struct {
 	watchFlag
-	Status []wire.ClusterStatus `help:"Only clusters with one of these statuses." placeholder:"STATUS"`
+	Status  []wire.ClusterStatus `help:"Only clusters with one of these statuses." placeholder:"STATUS"`
+	Deleted bool                 `help:"The deleted clusters that can be brought back."`
 }
 
 // Run prints the clusters.
@@ -54,13 +56,35 @@ func (k *clusterList) Run(ctx context.Context, at *ClusterCommands, t *Terminal)
 		return err
 	}
 	return k.show(ctx, &at.Connection, t, func() (listing, error) {
+		if k.Deleted {
+			return k.deleted(ctx, at, t)
+		}
 		clusters, err := at.Client().ListClusters(ctx, false)
 		if err != nil {
 			return listing{}, failed(at.URL, "list the clusters", err)
 		}
-		clusters = slices.DeleteFunc(clusters, func(c wire.Cluster) bool { return len(k.Status) > 0 && !slices.Contains(k.Status, c.Status) })
+		clusters = slices.DeleteFunc(clusters, func(c wire.Cluster) bool { return !k.wants(c.Status) })
 		return listing{clusters, clusterTable(clusters, t)}, nil
 	})
+}
+
+func (k *clusterList) wants(status wire.ClusterStatus) bool {
+	return len(k.Status) == 0 || slices.Contains(k.Status, status)
+}
+
+// deleted lists deleted clusters, with the statuses that they had.
+func (k *clusterList) deleted(ctx context.Context, at *ClusterCommands, t *Terminal) (listing, error) {
+	clusters, err := at.Client().DeletedClusters(ctx)
+	if err != nil {
+		return listing{}, failed(at.URL, "list the deleted clusters", err)
+	}
+	clusters = slices.DeleteFunc(clusters, func(c wire.DeletedCluster) bool { return !k.wants(c.Status) })
+	table := &view.Table{Header: []string{"NAME", "ID", "VERSION", "STATUS", "DELETED", "KEPT UNTIL"}}
+	for _, c := range clusters {
+		until := c.KeptUntil.Time().Local().Format(time.DateTime)
+		table.Add(c.Name, c.ID.String(), c.OpenShiftVersion, string(c.Status), t.age(c.DeletedAt.Time()), until)
+	}
+	return listing{clusters, table}, nil
 }
 
 func clusterTable(clusters []wire.Cluster, t *Terminal) *view.Table {

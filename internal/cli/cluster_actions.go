@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -142,20 +143,45 @@ func (k *clusterDelete) report(at *ClusterCommands, t *Terminal, what string) {
 }
 
 type clusterUndelete struct {
-	Cluster uuid.UUID `arg:"" help:"Id of the cluster: names are free again after a deletion."`
+	Cluster string `arg:"" predictor:"deleted-cluster" help:"Name or id of the deleted cluster."`
 }
 
 // Run brings a deleted cluster back.
 func (k *clusterUndelete) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	cluster, err := at.Client().UndeleteCluster(ctx, k.Cluster)
+	id, err := findDeleted(ctx, at.Client(), strings.TrimPrefix(k.Cluster, kindCluster))
 	if err != nil {
-		return failed(at.URL, "bring back cluster "+k.Cluster.String(), err)
+		return err
+	}
+	cluster, err := at.Client().UndeleteCluster(ctx, id)
+	if err != nil {
+		return failed(at.URL, "bring back cluster "+k.Cluster, err)
 	}
 	if at.forPrograms() {
 		return at.print(t, cluster)
 	}
 	t.printf("cluster %s: %s, %d hosts\n", cluster.Name, cluster.Status, cluster.TotalHostCount)
 	return nil
+}
+
+// findDeleted returns the id of a deleted cluster by its name or id. Ids are not looked up: the service says what is wrong with one.
+func findDeleted(ctx context.Context, c *client.Client, name string) (uuid.UUID, error) {
+	if id, err := uuid.Parse(name); err == nil {
+		return id, nil
+	}
+	all, err := c.DeletedClusters(ctx)
+	if err != nil {
+		return uuid.Nil, failed(c.BaseURL(), "find deleted cluster "+name, err)
+	}
+	var ids []string
+	for _, found := range all {
+		if found.Name == name {
+			ids = append(ids, found.ID.String())
+		}
+	}
+	if len(ids) != 1 {
+		return uuid.Nil, ambiguous("deleted cluster", name, ids)
+	}
+	return uuid.MustParse(ids[0]), nil
 }
 
 // withCredentials are the statuses of clusters whose kubeconfig works.

@@ -40,6 +40,10 @@ func Predictors(ctx context.Context) map[string]complete.Predictor {
 			all, err := c.ListClusters(ctx, false)
 			return textsOf(all, func(n int) string { return all[n].Name }), err
 		}),
+		"deleted-cluster": names(func(ctx context.Context, c *client.Client) ([]string, error) {
+			all, err := c.DeletedClusters(ctx)
+			return textsOf(all, func(n int) string { return all[n].Name }), err
+		}),
 		"infra-env": names(func(ctx context.Context, c *client.Client) ([]string, error) {
 			all, err := c.ListInfraEnvs(ctx, uuid.Nil)
 			return textsOf(all, func(n int) string { return all[n].Name }), err

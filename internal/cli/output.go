@@ -114,6 +114,10 @@ func namesOf(answer any) ([]string, error) {
 		for n := range a {
 			names = append(names, kindCluster+a[n].Name)
 		}
+	case []wire.DeletedCluster:
+		for n := range a {
+			names = append(names, kindCluster+a[n].Name)
+		}
 	case *wire.Cluster:
 		names = append(names, kindCluster+a.Name)
 	case []wire.InfraEnv:

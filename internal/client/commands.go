@@ -33,6 +33,12 @@ func (c *Client) UndeleteCluster(ctx context.Context, id uuid.UUID, options ...O
 	return cluster, err
 }
 
+// DeletedClusters lists the deleted clusters that can be brought back, newest deletion first.
+func (c *Client) DeletedClusters(ctx context.Context, options ...Option) (clusters []wire.DeletedCluster, err error) {
+	err = c.do(ctx, call{method: http.MethodGet, own: true, path: "/v1/deleted-clusters", ok: http.StatusOK, into: &clusters}, options)
+	return clusters, err
+}
+
 // OnFailure reads what the installation of a cluster does when a host fails.
 func (c *Client) OnFailure(ctx context.Context, id uuid.UUID, options ...Option) (policy wire.OnFailure, err error) {
 	err = c.do(ctx, call{

@@ -258,6 +258,12 @@ func operations() map[string]operation {
 				return err
 			}, "GET /api/slipway/v1/os-images", 200, `[{"openshift_version":"4.22","cpu_architecture":"arm64","version":"9.8"}]`, "",
 		},
+		"DeletedClusters": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.DeletedClusters(ctx)
+				return err
+			}, "GET /api/slipway/v1/deleted-clusters", 200, `[{"id":"` + clusterID.String() + `","name":"lab"}]`, "",
+		},
 		"PauseCluster": {
 			func(ctx context.Context, c *client.Client) error { return c.PauseCluster(ctx, clusterID) },
 			"POST /api/slipway/v1" + clusterPath[len("/v2"):] + "/commands/pause", 202, "", "",

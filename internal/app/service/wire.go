@@ -278,7 +278,7 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 			InstallConfig: s.deployment.installConfig, Ignition: s.deployment.discovery,
 			Version: version.Read().Short(), ComponentVersions: s.components(),
 			AgentVersion: agentVersion(), ForeignAgent: s.variables.ForeignAgent(), AgentBinaries: binaries,
-			SigningKey: s.sealer.Derive(signingPurpose), InactiveAfter: s.variables.InactiveAfter,
+			SigningKey: s.sealer.Derive(signingPurpose), InactiveAfter: s.variables.InactiveAfter, DeletedAfter: s.variables.DeletedAfter,
 		},
 	}
 	if s.signIn != nil {

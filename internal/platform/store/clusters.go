@@ -39,6 +39,7 @@ type ClusterFilter struct {
 	Owner              string
 	Tenant             Tenant
 	Deleted            bool // also those that were deleted and not yet removed for good
+	OnlyDeleted        bool // deleted ones that can still be brought back
 }
 
 // CreateCluster adds a cluster; fn adds events and marks.
@@ -76,12 +77,14 @@ func (s *Store) Cluster(ctx context.Context, id uuid.UUID) (*model.Cluster, erro
 func (s *Store) Clusters(ctx context.Context, f ClusterFilter, yield func(*model.Cluster) error) error {
 	rows, err := s.pool.Query(ctx, `
 		select `+clusterColumns+` from `+clusterTables+`
-		where (c.deleted_at is null or @deleted)
+		where case when @only_deleted then c.deleted_at is not null and not c.purge_begun else c.deleted_at is null or @deleted end
 		  and (@openshift_id::uuid is null or c.doc->>'openshift_cluster_id' = @openshift_id::text)
 		  and (@user = '' or c.doc->>'user_name' = @user)
 		  and `+ofTenant("c.doc")+`
 		order by c.created_at desc, c.id`,
-		f.Tenant.args(pgx.NamedArgs{"openshift_id": f.OpenShiftClusterID, "user": f.Owner, "deleted": f.Deleted}))
+		f.Tenant.args(pgx.NamedArgs{
+			"openshift_id": f.OpenShiftClusterID, "user": f.Owner, "deleted": f.Deleted, "only_deleted": f.OnlyDeleted,
+		}))
 	if err != nil {
 		return fmt.Errorf("list clusters: %w", err)
 	}

@@ -17,6 +17,16 @@ var goneHosts = []string{
 	`delete from hosts h where h.deleted_at is not null and %s`,
 }
 
+// BeginPurge marks that the files of a deleted cluster are being removed: it cannot come back then. It returns false when the cluster is
+// not deleted, or does not exist any more.
+func (s *Store) BeginPurge(ctx context.Context, id uuid.UUID) (bool, error) {
+	tag, err := s.pool.Exec(ctx, `update clusters set purge_begun = true where id = $1 and deleted_at is not null`, id)
+	if err != nil {
+		return false, fmt.Errorf("begin the purge of cluster %s: %w", id, err)
+	}
+	return tag.RowsAffected() > 0, nil
+}
+
 // PurgeCluster removes all rows of a deleted cluster; it returns false when the cluster does not exist any
 // more. The caller removes its files.
 func (s *Store) PurgeCluster(ctx context.Context, id uuid.UUID) (bool, error) {

@@ -11,10 +11,11 @@ import (
 )
 
 // UndeleteCluster brings a deleted cluster back, with its InfraEnvs, and with the hosts that were deleted with it and have not registered
-// since. fn adds events. It returns an ErrConflict for a cluster that is not deleted, and an ErrNotFound for one that was purged.
+// since. fn adds events. It returns an ErrConflict for a cluster that is not deleted, and an ErrNotFound once its purge has begun.
 func (s *Store) UndeleteCluster(ctx context.Context, id uuid.UUID, fn func(*model.Cluster, *Tx)) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
-		c, err := s.scanCluster(tx.QueryRow(ctx, `select `+clusterColumns+` from `+clusterTables+` where c.id = $1 for update of c`, id))
+		c, err := s.scanCluster(tx.QueryRow(ctx, `select `+clusterColumns+` from `+clusterTables+`
+			where c.id = $1 and not c.purge_begun for update of c`, id))
 		switch {
 		case err != nil:
 			return notFound(err, "cluster", id)
