@@ -53,6 +53,7 @@ const pollers = 16
 
 // New makes a worker of the version build; Start it. It gets no workflow task before its version is current (Versions).
 func New(c client.Client, d Dependencies, build string) worker.Worker {
+	worker.SetBinaryChecksum(build) // else the SDK reads the whole program to make one
 	w := worker.New(c, workflows.TaskQueue, worker.Options{
 		DeploymentOptions: worker.DeploymentOptions{
 			UseVersioning: true,
