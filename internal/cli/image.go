@@ -15,8 +15,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// ImageCommands are the commands below "image": discovery images. They print nothing for machines, so -o names
-// a file here.
+// ImageCommands are the commands below "image": discovery images. They print nothing for machines.
 type ImageCommands struct {
 	Service
 
@@ -25,17 +24,21 @@ type ImageCommands struct {
 
 type imageDownload struct {
 	infraEnvArgument
-	File      string        `short:"o" type:"path" help:"File to write; '-' is standard output. By default NAME-TYPE.iso in this folder." placeholder:"FILE"`
+	File      string        `short:"f" type:"path" help:"File to write; '-' is standard output. By default NAME-TYPE.iso in this folder." placeholder:"FILE"`
 	Type      string        `enum:",full,minimal,disconnected" default:"" help:"Which image: full, minimal or disconnected; by default the type of the InfraEnv." placeholder:"TYPE"`
 	Overwrite bool          `help:"Replace an existing file."`
 	Timeout   time.Duration `default:"1h" help:"How long to wait for a service that is busy, or does not have the operating system yet."`
 	Stall     time.Duration `default:"1m" help:"How long a connection may be silent before it is replaced."`
+	Output    string        `short:"o" hidden:""`
 }
 
 // Run downloads an image.
 func (k *imageDownload) Run(ctx context.Context, at *ImageCommands, t *Terminal) error {
+	if k.Output != "" {
+		return usagef("-o is an output format, and an image has none: name its file with -f, found -o %s", k.Output)
+	}
 	if k.File == "-" && t.Interactive {
-		return usagef("require -o FILE, or a pipe: standard output is a terminal")
+		return usagef("require -f FILE, or a pipe: standard output is a terminal")
 	}
 	c := at.Client()
 	env, err := k.find(ctx, c)

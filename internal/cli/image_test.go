@@ -17,7 +17,7 @@ import (
 func TestImageIsDownloadedWithProgress(t *testing.T) {
 	t.Parallel()
 	s, file := newImages(t, 20*mebi), filepath.Join(t.TempDir(), "lab.iso")
-	got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file, "--type", "full")
+	got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-f", file, "--type", "full")
 	require.NoError(t, got.err)
 	require.Equal(t, "full image of lab: "+file+"\n", got.out)
 	require.Contains(t, got.notes, "lab.iso: 50 % of 20 MiB\n")
@@ -32,7 +32,7 @@ func TestImageIsDownloadedWithProgress(t *testing.T) {
 func TestImageOnATerminalHasABar(t *testing.T) {
 	t.Parallel()
 	s, file := newImages(t, 4*mebi), filepath.Join(t.TempDir(), "lab.iso")
-	got := downloadImage(t.Context(), t, s, &cli.Terminal{Interactive: true, Width: 100, Height: 20}, "-o", file)
+	got := downloadImage(t.Context(), t, s, &cli.Terminal{Interactive: true, Width: 100, Height: 20}, "-f", file)
 	require.NoError(t, got.err)
 	require.Contains(t, got.out, "lab.iso")
 	require.Contains(t, got.out, "4.0 MiB")
@@ -44,7 +44,7 @@ func TestImageGoesOnAfterABreak(t *testing.T) {
 	t.Parallel()
 	s, file := newImages(t, 9*mebi), filepath.Join(t.TempDir(), "lab.iso")
 	s.broken = []http.HandlerFunc{s.cutAfter(4 * mebi), refuse(502, ""), s.cutAfter(3 * mebi)}
-	got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file)
+	got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-f", file)
 	require.NoError(t, got.err)
 	require.Contains(t, got.notes, "the connection broke")
 	require.Contains(t, got.notes, "resuming at 7 of 9 MiB")
@@ -64,7 +64,7 @@ func TestImageThatBringsNothingIsAskedForAgain(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	}}
-	got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file, "--stall", "200ms")
+	got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-f", file, "--stall", "200ms")
 	require.NoError(t, got.err)
 	require.Contains(t, got.notes, "the connection is silent")
 	requireImage(t, s, file)
@@ -78,7 +78,7 @@ func TestImageGoesOnInTheNextRun(t *testing.T) {
 		interrupt()
 		<-r.Context().Done() // an answer would be one
 	}}
-	first := downloadImage(ctx, t, s, &cli.Terminal{}, "-o", file)
+	first := downloadImage(ctx, t, s, &cli.Terminal{}, "-f", file)
 	require.ErrorContains(t, first.err, "stopped: context canceled; 4 of 9 MiB are kept in "+file+".part: the same command continues there")
 	note, err := os.ReadFile(file + ".part.json")
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestImageGoesOnInTheNextRun(t *testing.T) {
 	)
 	require.NotContains(t, first.err.Error()+first.notes, "secret", "the token in the address")
 
-	second := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file)
+	second := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-f", file)
 	require.NoError(t, second.err)
 	require.Contains(t, second.notes, "resuming at 4 of 9 MiB")
 	require.Equal(t, `minimal.iso bytes=4194304- "one"`, s.requests[len(s.requests)-1])
@@ -100,7 +100,7 @@ func TestImageThatWasCompleteButNotRenamedIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	s, file := newImages(t, mebi), filepath.Join(t.TempDir(), "lab.iso")
 	leave(t, s, file, "minimal.iso", s.content)
-	require.NoError(t, downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file).err)
+	require.NoError(t, downloadImage(t.Context(), t, s, &cli.Terminal{}, "-f", file).err)
 	require.Len(t, s.requests, 1)
 	requireImage(t, s, file)
 }
@@ -111,7 +111,7 @@ func TestImageGoesOnWithWhatWasSafelyOnTheDisk(t *testing.T) {
 	leave(t, s, file, "minimal.iso", s.content[:3*mebi])
 	lost := append(append([]byte{}, s.content[:3*mebi]...), make([]byte, mebi)...) // the power went
 	require.NoError(t, os.WriteFile(file+".part", lost, 0o600))
-	require.NoError(t, downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file).err)
+	require.NoError(t, downloadImage(t.Context(), t, s, &cli.Terminal{}, "-f", file).err)
 	require.Equal(t, []string{`minimal.iso bytes=3145728- "one"`}, s.requests)
 	requireImage(t, s, file)
 }
@@ -130,7 +130,7 @@ func TestImageThatChangedStartsAgain(t *testing.T) {
 			s, file := newImages(t, 9*mebi), filepath.Join(t.TempDir(), "lab.iso")
 			leave(t, s, file, "minimal.iso", make([]byte, c.left))
 			s.etag = `"two"`
-			got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file)
+			got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-f", file)
 			require.NoError(t, got.err)
 			require.Contains(t, got.notes, "lab.iso: the image has changed since the download began: starting again\n")
 			requireImage(t, s, file)
@@ -167,7 +167,7 @@ func TestImageDoesNotGoOnWithWhatIsOfAnother(t *testing.T) {
 			t.Parallel()
 			s, file := newImages(t, 9*mebi), filepath.Join(t.TempDir(), "lab.iso")
 			c.leave(t, s, file)
-			got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file)
+			got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-f", file)
 			if got.err != nil {
 				require.ErrorContains(t, got.err, c.want)
 				require.NoFileExists(t, file)
@@ -184,7 +184,7 @@ func TestImageWaitsForAServiceThatIsNotReady(t *testing.T) {
 	busy := refuse(503, `{"reason":"the operating system image is being downloaded: 312 of 1187 MiB"}`, "Retry-After", "1")
 	s, file := newImages(t, mebi), filepath.Join(t.TempDir(), "lab.iso")
 	s.broken = []http.HandlerFunc{busy, refuse(502, ""), busy}
-	got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file)
+	got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-f", file)
 	require.NoError(t, got.err)
 	require.Equal(
 		t,
@@ -197,7 +197,7 @@ func TestImageWaitsForAServiceThatIsNotReady(t *testing.T) {
 	requireImage(t, s, file)
 
 	s.broken = []http.HandlerFunc{busy, busy, busy}
-	got = downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file+"2", "--timeout", "1s")
+	got = downloadImage(t.Context(), t, s, &cli.Terminal{}, "-f", file+"2", "--timeout", "1s")
 	require.ErrorContains(t, got.err, "312 of 1187 MiB (waited 1s)")
 	require.Equal(t, 6, cli.ExitCode(got.err))
 	require.NoFileExists(t, file+"2.part")
@@ -213,6 +213,6 @@ func TestImageAddressThatEndedIsMadeAnew(t *testing.T) {
 		s.mu.Unlock()
 		cut(w, r)
 	}}
-	require.NoError(t, downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file).err)
+	require.NoError(t, downloadImage(t.Context(), t, s, &cli.Terminal{}, "-f", file).err)
 	requireImage(t, s, file)
 }

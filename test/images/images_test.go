@@ -72,7 +72,7 @@ func osImages(t *testing.T, path string) string {
 func (d *deployment) download(t *testing.T, kind string) string {
 	t.Helper()
 	file := filepath.Join(d.dir, kind+".iso")
-	out := d.slipway(t, "image", "download", "lab", "--type", kind, "-o", file)
+	out := d.slipway(t, "image", "download", "lab", "--type", kind, "-f", file)
 	require.Contains(t, out, kind+" image of lab: "+file)
 	return file
 }
@@ -172,7 +172,7 @@ func requireNetworkBoot(t *testing.T, d *deployment, live *iso) {
 func requireOutlives(t *testing.T, d *deployment, way *gate, full string, restart func()) {
 	file := filepath.Join(d.dir, "outlived.iso")
 	way.hold(40 << 20)
-	command := d.command("image", "download", "lab", "--type", "full", "-o", file)
+	command := d.command("image", "download", "lab", "--type", "full", "-f", file)
 	var said bytes.Buffer
 	command.Stdout, command.Stderr = &said, &said
 	require.NoError(t, command.Start())

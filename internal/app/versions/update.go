@@ -28,8 +28,9 @@ type Commands struct {
 // updateCommand replaces the releases and live images of a deployment that sets none.
 type updateCommand struct {
 	DataDir        string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Data folder of the service."`
-	From           string `help:"Take a file that --output has written, or its address, instead of asking." placeholder:"FILE|URL"`
-	Output         string `short:"o" help:"Write to this file instead of the data folder; - is standard output." placeholder:"FILE"`
+	From           string `help:"Take a file that --file has written, or its address, instead of asking." placeholder:"FILE|URL"`
+	Output         string `short:"o" hidden:""`
+	File           string `short:"f" type:"path" help:"Write to this file instead of the data folder; - is standard output." placeholder:"FILE"`
 	ReleaseSources string `env:"RELEASE_SOURCES" help:"Channels to read, a JSON list; by default the shipped ones." placeholder:"JSON"`
 	UpdateService  string `default:"https://api.openshift.com" env:"OCM_BASE_URL" help:"Address of the update service."`
 	LifeCycles     string `default:"https://access.redhat.com/product-life-cycles/api/v1/products" env:"RED_HAT_PRODUCT_LIFE_CYCLE_DATA_API_BASE_URL" help:"Address of the product life cycles."`
@@ -41,6 +42,9 @@ const maxFile = 8 << 20
 
 // Run writes what was found; a failed look changes nothing.
 func (c *updateCommand) Run(ctx context.Context, p *process.Process) error {
+	if c.Output != "" {
+		return fmt.Errorf("-o is an output format, and versions have none: name the file with -f, found -o %s", c.Output)
+	}
 	text, err := c.find(ctx, p)
 	if err != nil {
 		return err
@@ -49,11 +53,11 @@ func (c *updateCommand) Run(ctx context.Context, p *process.Process) error {
 	if err != nil {
 		return err
 	}
-	if c.Output == "-" {
+	if c.File == "-" {
 		_, err := p.Stdout.Write(text)
 		return err
 	}
-	file, hint := c.Output, "; carry it to the service: slipway versions update --from FILE"
+	file, hint := c.File, "; carry it to the service: slipway versions update --from FILE"
 	if file == "" {
 		file, hint = File(c.DataDir), "; a running service offers them after a restart"
 		if err := os.MkdirAll(c.DataDir, 0o711); err != nil {

@@ -92,24 +92,27 @@ func TestVersionsAreCarriedToASiteWithoutInternet(t *testing.T) {
 	address, down := internet(t)
 	p, out := testProcess()
 	connected := update(t, address)
-	connected.Output = filepath.Join(t.TempDir(), "carried.json")
+	connected.File = filepath.Join(t.TempDir(), "carried.json")
 	require.NoError(t, connected.Run(t.Context(), p))
+	format := updateCommand{DataDir: t.TempDir(), From: connected.File, Output: "versions.json"}
+	require.EqualError(t, format.Run(t.Context(), p),
+		"-o is an output format, and versions have none: name the file with -f, found -o versions.json")
 	require.NoFileExists(t, File(connected.DataDir))
 	require.Contains(t, out.String(), "slipway versions update --from")
 	down()
 
-	site := updateCommand{DataDir: t.TempDir(), From: connected.Output}
+	site := updateCommand{DataDir: t.TempDir(), From: connected.File}
 	require.NoError(t, site.Run(t.Context(), p))
 	offer, err := Read(Lists{}, site.DataDir)
 	require.NoError(t, err)
 	require.Len(t, offer.Releases, 2)
 
-	content, err := os.ReadFile(connected.Output)
+	content, err := os.ReadFile(connected.File)
 	require.NoError(t, err)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) }))
 	t.Cleanup(web.Close)
 	out.Reset()
-	require.NoError(t, (&updateCommand{From: web.URL, Output: "-"}).Run(t.Context(), p))
+	require.NoError(t, (&updateCommand{From: web.URL, File: "-"}).Run(t.Context(), p))
 	require.Equal(t, string(content), out.String())
 }
 
