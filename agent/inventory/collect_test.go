@@ -196,6 +196,39 @@ func TestDiskInABayWithHotPlugIsEligible(t *testing.T) {
 	require.Fail(t, "sda is missing")
 }
 
+func TestDisksThatCannotBeWrittenAreNotEligible(t *testing.T) {
+	t.Parallel()
+	const (
+		sda, sdc             = "/sys/devices/pci0/host0/target0:0:0/0:0:0:0", "/sys/devices/pci0/host3/rport-3:0-0/target3:0:0/3:0:0:0"
+		notRunning, readOnly = "Require a disk that is running, found ", "Require a disk that can be written, found it read-only"
+	)
+	for name, c := range map[string]struct{ disk, path, content, want string }{
+		"a disk that was taken offline":        {"sda", sda + "/state", "offline", notRunning + "offline"},
+		"a path of FC that is blocked":         {"sdc", sdc + "/state", "blocked", notRunning + "blocked"},
+		"a path whose port is gone":            {"sdc", sdc + "/state", "transport-offline", notRunning + "transport-offline"},
+		"a controller of NVMe that is dead":    {"nvme0n1", "/sys/block/nvme0n1/device/state", "dead", notRunning + "dead"},
+		"a controller of NVMe that reconnects": {"nvme0n1", "/sys/block/nvme0n1/device/state", "connecting", notRunning + "connecting"},
+		"a disk with a write lock":             {"sda", "/sys/block/sda/ro", "1", readOnly},
+		"a LUN that is the copy of another":    {"dm-0", "/sys/block/dm-0/ro", "1", readOnly},
+		"a disk that runs":                     {"sda", sda + "/state", "running", ""},
+		"a controller of NVMe that is live":    {"nvme0n1", "/sys/block/nvme0n1/device/state", "live", ""},
+		"a disk that can be written":           {"sda", "/sys/block/sda/ro", "0", ""},
+		"an array that nothing was written to": {"md127", "/sys/block/md127/ro", "1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := merge(server, tree{c.path: c.content + "\n"})
+			for _, disk := range inventory.Collect(t.Context(), machine(t, files, serverLinks, serverCommands)).Disks {
+				if disk.Name == c.disk {
+					require.Equal(t, c.want, strings.Join(disk.InstallationEligibility.NotEligibleReasons, "; "))
+					return
+				}
+			}
+			require.Fail(t, "the disk is missing")
+		})
+	}
+}
+
 // silentNetwork cannot be asked.
 type silentNetwork struct{}
 

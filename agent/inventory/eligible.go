@@ -20,6 +20,9 @@ const (
 	reasonMounted    = "Disk has partition '%s' mounted on '%s'"
 	reasonISCSI      = "Host IP address of the iSCSI session is not known"
 
+	reasonState    = "Require a disk that is running, found "
+	reasonReadOnly = "Require a disk that can be written, found it read-only"
+
 	reasonISCSIState   = "Require an iSCSI disk that is running, found "
 	reasonISCSISession = "Require an iSCSI session that is logged in, found "
 	reasonISCSITable   = "The firmware has no table of iSCSI targets"
@@ -33,7 +36,7 @@ const iso9660 = "iso9660"
 // adds its own rules (docs/reference/validation-rules.md, "Disk eligibility"). Old
 // volumes and RAID sets on a disk do not: the installation clears them.
 func (m Machine) evaluate(disk *wire.Disk, found *block.Disk, mounted map[string]mount) {
-	reasons := append(attached(disk, found), m.reached(disk)...)
+	reasons := slices.Concat(attached(disk, found), m.writable(disk), m.reached(disk))
 	contents, medium := m.contents(found, mounted)
 	reasons = append(reasons, contents...)
 	disk.IsInstallationMedia = medium || disk.DriveType == wire.DriveTypeODD
@@ -53,6 +56,25 @@ func attached(disk *wire.Disk, found *block.Disk) []string {
 	}
 	if disk.DriveType == wire.DriveTypeISCSI && disk.Iscsi.HostIPAddress == "" {
 		reasons = append(reasons, reasonISCSI)
+	}
+	return reasons
+}
+
+// runningStates are the states of disks that can be written: of SCSI (drivers/scsi/scsi_sysfs.c) and of a controller of NVMe. Disks of
+// other drivers have no state.
+var runningStates = []string{"", "running", "live"}
+
+// writable lists the reasons that lie in the present state of a disk. An array is read-only until it is written to, and a drive for
+// discs in any case.
+func (m Machine) writable(disk *wire.Disk) []string {
+	var reasons []string
+	state := m.text("/sys/block/" + disk.Name + "/device/state")
+	if disk.DriveType != wire.DriveTypeISCSI && !slices.Contains(runningStates, state) {
+		reasons = append(reasons, reasonState+state)
+	}
+	readOnly := m.text("/sys/block/"+disk.Name+"/ro") == "1"
+	if readOnly && disk.DriveType != wire.DriveTypeRAID && disk.DriveType != wire.DriveTypeODD {
+		reasons = append(reasons, reasonReadOnly)
 	}
 	return reasons
 }

@@ -35,27 +35,29 @@ func HostID(m Machine) (uuid.UUID, error) {
 // digest computes the MD5 of a text in the form of a UUID, its version bits left as they fall.
 func digest(text string) uuid.UUID { return md5.Sum([]byte(text)) } //nolint:gosec // as above
 
-// lowestMAC prefers hardware: virtual interfaces get another address at each boot.
+// lowestMAC prefers hardware, and its makers' addresses: virtual interfaces get another address at each boot, and the port to a
+// management controller has the same address in many machines.
 func lowestMAC(m Machine) net.HardwareAddr {
 	links, err := m.Links.Links()
 	if err != nil {
 		return nil
 	}
-	var hardware, others []net.HardwareAddr
+	var made, hardware, others []net.HardwareAddr
 	for _, link := range links {
 		switch {
-		case link.Flags&net.FlagLoopback != 0 || len(link.MAC) != 6:
-		case m.kind(link) == typePhysical:
+		case link.Flags&net.FlagLoopback != 0 || len(link.MAC) != 6 || placeholderMAC(link.MAC):
+		case m.kind(link) != typePhysical:
+			others = append(others, link.MAC)
+		case chosen(link.MAC):
 			hardware = append(hardware, link.MAC)
 		default:
-			others = append(others, link.MAC)
+			made = append(made, link.MAC)
 		}
 	}
-	if len(hardware) == 0 {
-		hardware = others
+	for _, macs := range [][]net.HardwareAddr{made, hardware, others} {
+		if len(macs) > 0 {
+			return slices.MinFunc(macs, func(a, b net.HardwareAddr) int { return bytes.Compare(a, b) })
+		}
 	}
-	if len(hardware) == 0 {
-		return nil
-	}
-	return slices.MinFunc(hardware, func(a, b net.HardwareAddr) int { return bytes.Compare(a, b) })
+	return nil
 }
