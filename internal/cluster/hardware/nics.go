@@ -1,7 +1,9 @@
 package hardware
 
 import (
+	"cmp"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"slipway/internal/wire"
@@ -91,4 +93,12 @@ func Owns(nics []NIC, addr netip.Addr) bool {
 		}
 	}
 	return false
+}
+
+// Answering returns the MAC address that a NIC has on its link.
+func (n *NIC) Answering() string { return cmp.Or(n.CurrentMAC, n.MAC) }
+
+// HasMAC reports whether one of the NICs has this MAC address, in lower case: its own or a user's.
+func HasMAC(nics []NIC, mac string) bool {
+	return slices.ContainsFunc(nics, func(n NIC) bool { return mac != "" && (n.MAC == mac || n.CurrentMAC == mac) })
 }

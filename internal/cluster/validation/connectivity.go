@@ -21,7 +21,7 @@ import (
 // than three members (two in a control plane of two with fencing), and one of a family while a host has sent no address of
 // it, as in the existing service. L3ConnectedAddresses are the
 // addresses of a host that all others of its family's group reach. IPCollisions are
-// addresses that more than one MAC answered for.
+// addresses that more than one MAC answered for, unless all are NICs of one host that has the address.
 //
 // It needs time in proportion to the size of the reports; groups are computed on
 // bit sets, and hosts that all reach each other need one pass.
@@ -61,7 +61,7 @@ type links struct {
 	// reached holds, by address of a host, which hosts reach it.
 	reached []map[netip.Addr]bitset
 	// macs holds, by address, the MACs that answered for it.
-	macs map[string][]string
+	macs map[netip.Addr][]string
 	// parsed remembers addresses: each appears in the report of every host.
 	parsed map[string]netip.Addr
 }
@@ -71,7 +71,7 @@ func newLinks(cluster *model.Cluster, hosts []*model.Host) *links {
 		hosts: hosts, networks: cluster.Effective().MachineNetworks,
 		index:   make(map[uuid.UUID]int, len(hosts)),
 		reached: make([]map[netip.Addr]bitset, len(hosts)),
-		macs:    map[string][]string{},
+		macs:    map[netip.Addr][]string{},
 		parsed:  make(map[string]netip.Addr, len(hosts)),
 	}
 	for i, h := range hosts {
@@ -118,12 +118,13 @@ func (l *links) addr(text string) (netip.Addr, bool) {
 func (l *links) readMACs(entries []wire.L2Connectivity) {
 	for i := range entries {
 		e := &entries[i]
-		if e.RemoteMac == "" {
+		address, ok := l.addr(e.RemoteIPAddress)
+		if e.RemoteMac == "" || !ok {
 			continue
 		}
-		known := l.macs[e.RemoteIPAddress]
+		known := l.macs[address]
 		if !slices.ContainsFunc(known, func(mac string) bool { return strings.EqualFold(mac, e.RemoteMac) }) {
-			l.macs[e.RemoteIPAddress] = append(known, strings.ToLower(e.RemoteMac))
+			l.macs[address] = append(known, strings.ToLower(e.RemoteMac))
 		}
 	}
 }
@@ -198,9 +199,17 @@ func (l *links) ids(members []int) []uuid.UUID {
 func (l *links) collisions() map[string][]string {
 	out := map[string][]string{}
 	for addr, macs := range l.macs {
-		if len(macs) > 1 {
-			out[addr] = slices.Sorted(slices.Values(macs))
+		if len(macs) > 1 && !l.ofOneHost(addr, macs) {
+			out[addr.String()] = slices.Sorted(slices.Values(macs))
 		}
 	}
 	return out
+}
+
+// ofOneHost reports whether a host has an address and all MACs that answer for it: each port of a bond that balances by ARP answers
+// some hosts (Linux, networking/bonding, "balance-alb"), and two NICs in one network answer for each other.
+func (l *links) ofOneHost(addr netip.Addr, macs []string) bool {
+	return slices.ContainsFunc(l.nics, func(nics []hardware.NIC) bool {
+		return hardware.Owns(nics, addr) && !slices.ContainsFunc(macs, func(mac string) bool { return !hardware.HasMAC(nics, mac) })
+	})
 }

@@ -134,6 +134,48 @@ func TestIPCollisions(t *testing.T) {
 	)
 }
 
+// A host may answer for its address with the MAC address of any of its NICs.
+func TestMACAddressesOfOneHostDoNotCollide(t *testing.T) {
+	t.Parallel()
+	const first, second, foreign = "52:54:00:00:00:00", "52:54:00:00:aa:00", "02:aa:bb:cc:dd:01"
+	nic := func(name, mac, current string) wire.Interface {
+		return wire.Interface{Name: name, MacAddress: mac, CurrentMacAddress: current, Mtu: 1500, Type: "physical"}
+	}
+	one, two := hostIP(0), "192.168.8.99"
+	spare := []wire.Interface{nic("eth1", "52:54:00:00:AA:00", "")}
+	for name, c := range map[string]struct {
+		nics    []wire.Interface // of host 0, after its first
+		address string
+		macs    []string // that answer host 1
+		want    []string
+	}{
+		"two ports of a bond that balances":      {spare, one, []string{first, second}, nil},
+		"two NICs in one network":                {spare, one, []string{second, first}, nil},
+		"a NIC whose user changed its address":   {[]wire.Interface{nic("eth1", second, foreign)}, one, []string{first, foreign}, nil},
+		"a NIC of no host":                       {nil, one, []string{first, second}, []string{first, second}},
+		"a NIC of another host":                  {nil, one, []string{first, "52:54:00:00:00:02"}, []string{first, "52:54:00:00:00:02"}},
+		"two NICs of the host and another one":   {spare, one, []string{first, second, foreign}, []string{foreign, first, second}},
+		"an address that the host does not have": {spare, two, []string{first, second}, []string{first, second}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster, hosts := fleet(3)
+			hosts[0].Inventory.Interfaces = append(hosts[0].Inventory.Interfaces, c.nics...)
+			report(hosts[1], func(links []wire.ConnectivityRemoteHost) []wire.ConnectivityRemoteHost {
+				entry := links[0].L2Connectivity[0]
+				links[0].L2Connectivity = nil
+				entry.RemoteIPAddress = c.address
+				for _, mac := range c.macs {
+					entry.RemoteMac = mac
+					links[0].L2Connectivity = append(links[0].L2Connectivity, entry)
+				}
+				return links
+			})
+			require.Equal(t, c.want, validation.Connectivity(cluster, hosts).IPCollisions[c.address])
+		})
+	}
+}
+
 // TestGroupsAreAsLargeAsTheLargest compares with a literal search over all sets of hosts.
 func TestGroupsAreAsLargeAsTheLargest(t *testing.T) {
 	t.Parallel()

@@ -516,6 +516,19 @@ var networkCases = []hostCase{
 			h.Inventory.Interfaces = append([]wire.Interface{shared}, h.Inventory.Interfaces...)
 		}
 	}, ok, ""},
+	{"fails when a user gave two hosts one MAC address", "no-ip-collisions-in-network", func(w *fixture) {
+		w.inv.Interfaces[0].CurrentMacAddress = "02:AA:BB:CC:DD:01"
+		w.hosts[1].Inventory.Interfaces[0].CurrentMacAddress = "02:aa:bb:cc:dd:01"
+	}, fails, "node-1 has 02:aa:bb:cc:dd:01 too"},
+	{"fails with the MAC address that a user gave another host", "no-ip-collisions-in-network", func(w *fixture) {
+		w.inv.Interfaces[0].MacAddress = "02:aa:bb:cc:dd:01"
+		w.hosts[1].Inventory.Interfaces[0].CurrentMacAddress = "02:aa:bb:cc:dd:01"
+	}, fails, "node-1 has 02:aa:bb:cc:dd:01 too"},
+	{"passes when a user changed a MAC address that two hosts have", "no-ip-collisions-in-network", func(w *fixture) {
+		w.inv.Interfaces[0].MacAddress = "02:00:00:00:00:0a"
+		w.hosts[1].Inventory.Interfaces[0].MacAddress = "02:00:00:00:00:0a"
+		w.hosts[1].Inventory.Interfaces[0].CurrentMacAddress = "02:aa:bb:cc:dd:01"
+	}, ok, ""},
 	{"leaves MAC addresses to users who manage the network", "no-ip-collisions-in-network", func(w *fixture) {
 		w.c.UserManagedNetworking = true
 		w.inv.Interfaces[0].MacAddress = w.hosts[1].Inventory.Interfaces[0].MacAddress

@@ -52,8 +52,8 @@ func NewPeers(cluster *model.Cluster, hosts []*model.Host) *Peers {
 			p.withInventory++
 			p.names[h.Hostname()]++
 		}
-		if n := hardware.FirstIn(p.nics[i], cluster.MachineNetworks); n >= 0 && p.nics[i][n].MAC != "" {
-			p.macs[p.nics[i][n].MAC] = append(p.macs[p.nics[i][n].MAC], i)
+		if n := hardware.FirstIn(p.nics[i], cluster.MachineNetworks); n >= 0 && p.nics[i][n].Answering() != "" {
+			p.macs[p.nics[i][n].Answering()] = append(p.macs[p.nics[i][n].Answering()], i)
 		}
 	}
 	p.without = withoutAddress(hosts, p.nics)
@@ -122,9 +122,9 @@ func (p *Peers) sameMAC(id uuid.UUID) (*model.Host, string) {
 	if n < 0 {
 		return nil, ""
 	}
-	for _, i := range p.macs[nics[n].MAC] {
+	for _, i := range p.macs[nics[n].Answering()] {
 		if p.hosts[i].ID != id {
-			return p.hosts[i], nics[n].MAC
+			return p.hosts[i], nics[n].Answering()
 		}
 	}
 	return nil, ""
