@@ -43,6 +43,7 @@ func discoverySteps() map[string]discoveryStep {
 			kind: wire.StepTypeConnectivityCheck, args: []string{remote},
 			commands: map[string]hostexectest.Answer{
 				"ping -c 10 -i 0.2 -W 3 -q 192.0.2.11":               hostexectest.Prints(pingOutput),
+				"ping -c 3 -W 3 -q -I eth0 192.0.2.11":               hostexectest.Prints(pingOutput),
 				"ping -c 3 -W 3 -q -M do -s 8972 -I eth0 192.0.2.11": hostexectest.Fails(1, "message too long"),
 			},
 			stations: stations{"192.0.2.11 on eth0 from 192.0.2.10": {"52:54:00:aa:bb:01", "52:54:00:ff:ff:ff"}},
@@ -61,7 +62,21 @@ func discoverySteps() map[string]discoveryStep {
 			stations: stations{"2001:db8::11 on eth0 from 2001:db8::10": {"02:aa:bb:cc:dd:01"}},
 			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
 				"l2_connectivity":[{"outgoing_ip_address":"2001:db8::10","outgoing_nic":"eth0","remote_ip_address":"2001:db8::11","remote_mac":"02:aa:bb:cc:dd:01","successful":true}],
-				"l3_connectivity":[{"packet_loss_percentage":100,"remote_ip_address":"2001:db8::11"}],
+				"l3_connectivity":[{"packet_loss_percentage":100,"remote_ip_address":"2001:db8::11"}]}]}`,
+		},
+		"large packets over IPv6 that are lost": {
+			kind: wire.StepTypeConnectivityCheck,
+			args: []string{
+				`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"mac":"52:54:00:aa:bb:01","ip_addresses":["2001:db8::11"]}]}]`,
+			},
+			commands: map[string]hostexectest.Answer{
+				"ping -c 10 -i 0.2 -W 3 -q 2001:db8::11":               hostexectest.Prints(pingOutput),
+				"ping -c 3 -W 3 -q -I eth0 2001:db8::11":               hostexectest.Prints(pingOutput),
+				"ping -c 3 -W 3 -q -M do -s 8952 -I eth0 2001:db8::11": hostexectest.Fails(1, "message too long"),
+			},
+			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
+				"l2_connectivity":[{"outgoing_ip_address":"2001:db8::10","outgoing_nic":"eth0","remote_ip_address":"2001:db8::11"}],
+				"l3_connectivity":[{"average_rtt_ms":0.345,"packet_loss_percentage":10,"remote_ip_address":"2001:db8::11","successful":true}],
 				"mtu_report":[{"outgoing_nic":"eth0","remote_ip_address":"2001:db8::11"}]}]}`,
 		},
 		"connectivity to a host that is away": {
@@ -118,6 +133,7 @@ func discoverySteps() map[string]discoveryStep {
 				`[{"vip":"192.0.2.100","vip_type":"api"},{"vip":"192.0.2.101","vip_type":"ingress"},{"vip":"192.0.2.10","vip_type":"api"},
 				{"vip":"2001:db8::100","vip_type":"api"},{"vip":"2001:db8::101","vip_type":"ingress"}]`,
 			},
+			commands: map[string]hostexectest.Answer{"ping": hostexectest.Fails(1, "")},
 			stations: stations{
 				"192.0.2.101 on eth0 from 192.0.2.10":     {"52:54:00:00:00:01"},
 				"2001:db8::101 on eth0 from 2001:db8::10": nil,
@@ -125,6 +141,17 @@ func discoverySteps() map[string]discoveryStep {
 			output: `[{"vip":"192.0.2.100","vip_type":"api","verification":"succeeded"},{"vip":"192.0.2.101","vip_type":"ingress","verification":"failed"},
 				{"vip":"192.0.2.10","vip_type":"api","verification":"failed"},
 				{"vip":"2001:db8::100","vip_type":"api","verification":"succeeded"},{"vip":"2001:db8::101","vip_type":"ingress","verification":"failed"}]`,
+		},
+		"virtual addresses of IPv6 whose neighbour discovery is not answered": {
+			kind: wire.StepTypeVerifyVips,
+			args: []string{`[{"vip":"2001:db8::100","vip_type":"api"},{"vip":"2001:db8::101","vip_type":"ingress"},{"vip":"192.0.2.100","vip_type":"api"}]`},
+			commands: map[string]hostexectest.Answer{
+				"ping -c 2 -W 2 -q 2001:db8::100": hostexectest.Prints(""), "ping -c 2 -W 2 -q 2001:db8::101": hostexectest.Fails(1, ""),
+				"ping -c 2 -W 2 -q 192.0.2.100": hostexectest.Prints(""), // routed somewhere: ARP decides
+			},
+			output: `[{"vip":"2001:db8::100","vip_type":"api","verification":"failed"},
+				{"vip":"2001:db8::101","vip_type":"ingress","verification":"succeeded"},
+				{"vip":"192.0.2.100","vip_type":"api","verification":"succeeded"}]`,
 		},
 		"virtual addresses on a link that has no neighbours": {
 			kind: wire.StepTypeVerifyVips,

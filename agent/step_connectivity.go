@@ -145,7 +145,11 @@ const (
 	echoOverIPv6 = 48
 )
 
+// mtu reports nothing about a host that does not answer small packets either: it is away, or refuses all.
 func (p *probes) mtu(ctx context.Context, via nic, remote netip.Addr, into *remoteReport) {
+	if !p.agent.ping(ctx, "-c", "3", "-W", "3", "-q", "-I", via.Name, remote.String()).answered {
+		return
+	}
 	overhead := echoOverhead
 	if remote.Is6() {
 		overhead = echoOverIPv6

@@ -54,10 +54,10 @@ func (a *Agent) answers(ctx context.Context, address netip.Addr) (bool, error) {
 		}
 		asked = true
 	}
-	if asked {
+	if asked && address.Is4() {
 		return false, nil
 	}
 	// Of a network that this host is not in, or of a link without Ethernet's addresses, such
-	// as InfiniBand: it may only answer to what is routed.
+	// as InfiniBand: it may only answer to what is routed. Over IPv6 neighbour discovery often goes unanswered on bonds and VLANs.
 	return a.ping(ctx, "-c", "2", "-W", "2", "-q", address.String()).answered, ctx.Err()
 }

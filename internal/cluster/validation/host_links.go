@@ -33,8 +33,12 @@ func (c *hostCase) faults() *linkFaults {
 		}
 		slow, lossy := false, false
 		for j := range remote.L3Connectivity {
-			slow = slow || remote.L3Connectivity[j].AverageRttMs > c.req.NetworkLatencyMS
-			lossy = lossy || remote.L3Connectivity[j].PacketLossPercentage > c.req.PacketLossPercent
+			l := &remote.L3Connectivity[j]
+			if !l.Successful {
+				continue // of a network or family that the host is not in: groups decide what must be reached
+			}
+			slow = slow || l.AverageRttMs > c.req.NetworkLatencyMS
+			lossy = lossy || l.PacketLossPercentage > c.req.PacketLossPercent
 		}
 		if slow {
 			c.links.slow = append(c.links.slow, c.hostName(remote.HostID))

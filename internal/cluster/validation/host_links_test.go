@@ -191,8 +191,32 @@ var connectivityCases = []hostCase{
 	{"fails with any loss between masters", "sufficient-packet-loss-requirement-for-role", func(w *fixture) {
 		relink(w, 0, func(r *wire.ConnectivityRemoteHost) { r.L3Connectivity[0].PacketLossPercentage = 1 })
 	}, fails, "at most 0 %"},
+	{"passes when an address of IPv6 that the cluster does not use is not answered", "sufficient-packet-loss-requirement-for-role",
+		unanswered("2001:db8::11"), ok, ""},
+	{"passes when a storage network is not answered", "sufficient-packet-loss-requirement-for-role", unanswered("10.3.3.3"), ok, ""},
+	{"passes with the reply of an agent that counts no loss then", "sufficient-packet-loss-requirement-for-role", func(w *fixture) {
+		relink(w, 0, func(r *wire.ConnectivityRemoteHost) {
+			r.L3Connectivity = append(r.L3Connectivity, wire.L3Connectivity{RemoteIPAddress: "10.3.3.3"})
+		})
+	}, ok, ""},
+	{"fails when half of the packets over IPv6 are lost", "sufficient-packet-loss-requirement-for-role", func(w *fixture) {
+		relink(w, 0, func(r *wire.ConnectivityRemoteHost) {
+			r.L3Connectivity = append(r.L3Connectivity, wire.L3Connectivity{
+				RemoteIPAddress: "2001:db8::11", Successful: true, AverageRttMs: 1, PacketLossPercentage: 50,
+			})
+		})
+	}, fails, "at most 0 %"},
 	{"is not limited before the role is known", "sufficient-packet-loss-requirement-for-role", func(w *fixture) {
 		w.h.Role = model.RoleAutoAssign
 		w.h.Connectivity = nil
 	}, ok, ""},
+}
+
+// unanswered adds an address that does not answer at all.
+func unanswered(address string) func(*fixture) {
+	return func(w *fixture) {
+		relink(w, 0, func(r *wire.ConnectivityRemoteHost) {
+			r.L3Connectivity = append(r.L3Connectivity, wire.L3Connectivity{RemoteIPAddress: address, PacketLossPercentage: 100})
+		})
+	}
 }
