@@ -1,15 +1,19 @@
 package controller_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	certv1 "k8s.io/api/certificates/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"slipway/controller"
@@ -52,6 +56,86 @@ func TestNodesJoinWhileTheServiceIsAway(t *testing.T) {
 	s.set(func(c *wire.Cluster) { c.Status = wire.ClusterStatus(model.ClusterCancelled) })
 	away.Store(false)
 	require.NoError(t, await.Receive(t, done, "the controller does not end"))
+}
+
+// A host that was in the stage of the case when the service answered last asks for its first certificate.
+func TestHostsMayBeFurtherThanTheServiceSaidLast(t *testing.T) {
+	t.Parallel()
+	for stage, approved := range map[model.Stage]bool{
+		model.StageStartingInstallation: false, model.StageInstalling: false, model.StageWritingImageToDisk: true,
+		model.StageWaitingForControlPlane: true, model.StageWaitingForBootkube: true, model.StageWaitingForController: true,
+		model.StageRebooting: true, model.StageConfiguring: true, model.StageJoined: false, model.StageDone: false, model.StageFailed: false,
+	} {
+		t.Run(string(stage), func(t *testing.T) {
+			t.Parallel()
+			csr := clientAsked("master-2").csr(t, "csr-1")
+			plan := controller.Missing(controller.State{
+				Announced: true, Outdated: true, CSRs: []certv1.CertificateSigningRequest{*csr},
+				Cluster: controller.Cluster{Hosts: []controller.Host{{Name: "master-2", Status: model.HostInstallingInProgress, Stage: stage}}},
+			})
+			require.Equal(t, approved, slices.ContainsFunc(plan.Duties, func(a controller.Action) bool {
+				_, approves := a.(controller.ApproveCSR)
+				return approves
+			}))
+		})
+	}
+}
+
+// The process ends and another one begins while the service is away: by its faults, or because no address answers.
+func TestNodesJoinAfterARestartWithoutTheService(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kept   func(cluster wire.Cluster) string // content of the file; empty: none
+		joined bool
+	}{
+		"with the cluster that was kept": {func(c wire.Cluster) string { return asJSON(t, c) }, true},
+		"not with another cluster":       {func(c wire.Cluster) string { c.ID = uuid.UUID{9}; return asJSON(t, c) }, false},
+		"not with half a file":           {func(c wire.Cluster) string { text := asJSON(t, c); return text[:len(text)/2] }, false},
+		"not without a file":             {nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, host(t, "master-2", "192.168.1.12/24"))
+			b := newBench(t, s)
+			var asked atomic.Int32
+			s.before = func(*http.Request) bool { asked.Add(1); return false }
+			b.options.SeenFile = filepath.Join(t.TempDir(), "seen.json")
+			if c.kept != nil {
+				require.NoError(t, os.WriteFile(b.options.SeenFile, []byte(c.kept(s.cluster)), 0o600))
+			}
+			b.parts.Go(func() { _ = controller.Run(b.ctx, b.options) })
+			b.join("master-2", "192.168.1.12", "master")
+			joined := func() bool {
+				_, err := b.kube.CoreV1().Nodes().Get(b.ctx, "master-2", metav1.GetOptions{})
+				return err == nil
+			}
+			before := asked.Load()
+			await.True(t, func() bool { return joined() || !c.joined && asked.Load() > before+3 }, "the node did not join")
+			require.Equal(t, c.joined, joined())
+		})
+	}
+}
+
+func TestTheClusterIsKeptForARestart(t *testing.T) {
+	t.Parallel()
+	s := newService(t, host(t, "master-2", "192.168.1.12/24"))
+	b := newBench(t, s)
+	b.options.SeenFile = filepath.Join(t.TempDir(), "seen.json")
+	b.parts.Go(func() { _ = controller.Run(b.ctx, b.options) })
+	await.True(t, func() bool {
+		content, err := os.ReadFile(b.options.SeenFile)
+		return err == nil && strings.Contains(string(content), `"requested_hostname":"master-2"`)
+	}, "the cluster is not kept")
+	info, err := os.Stat(b.options.SeenFile)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func asJSON(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	require.NoError(t, err)
+	return string(text)
 }
 
 // clock is moved by its test.

@@ -67,6 +67,7 @@ func Run(ctx context.Context, o Options) error {
 	watchers.Go(func() { c.watchRequests(ctx, wake) })
 	watchers.Go(func() { c.watchNodes(ctx, wake) })
 
+	c.recall(ctx)
 	c.Log.InfoContext(ctx, "controller started", "cluster", c.ClusterID)
 	for {
 		next, err := c.round(ctx)
@@ -129,7 +130,7 @@ func (c *controller) round(ctx context.Context) (next, error) {
 		c.approveWithoutService(ctx, err)
 		return wait, fmt.Errorf("read the cluster: %w", err)
 	}
-	c.known = found
+	c.remember(ctx, found)
 	status := model.ClusterStatus(found.Status)
 	c.forget(found.StatusUpdatedAt.Time())
 	if ended(status) {

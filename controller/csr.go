@@ -35,6 +35,8 @@ type request struct {
 	node *corev1.Node // of that name; nil if there is none
 	// others are the addresses that other hosts claim, and the virtual ones of the cluster.
 	others map[netip.Addr]string
+	// outdated: the host may be further than its stage says.
+	outdated bool
 }
 
 // rule returns the reason not to approve a request, nil if it may be approved.
@@ -61,7 +63,7 @@ func evaluate(csr *certv1.CertificateSigningRequest, s State) error {
 	if err != nil {
 		return err
 	}
-	r := request{csr: csr, x509: parsed, name: strings.TrimPrefix(parsed.Subject.CommonName, nodePrefix)}
+	r := request{csr: csr, x509: parsed, name: strings.TrimPrefix(parsed.Subject.CommonName, nodePrefix), outdated: s.Outdated}
 	r.host = hostNamed(r.name, s)
 	for i := range s.Nodes {
 		if s.Nodes[i].Name == r.name {
@@ -155,7 +157,16 @@ func hostExists(r request) error {
 // is there.
 var joining = []model.Stage{model.StageRebooting, model.StageWaitingForIgnition, model.StageConfiguring}
 
+// leaving are the stages from which a host may have rebooted while the service did not answer: its image was being written.
+var leaving = []model.Stage{
+	model.StageWritingImageToDisk, model.StageCopyingRegistryData, model.StageWaitingForControlPlane, model.StageWaitingForBootkube,
+	model.StageWaitingForController,
+}
+
 func aboutToJoin(r request) error {
+	if r.outdated && slices.Contains(leaving, r.host.Stage) {
+		return nil
+	}
 	if !slices.Contains(joining, r.host.Stage) {
 		return fmt.Errorf("require a host between %s and %s, found %s in stage %q", model.StageRebooting, model.StageJoined, r.name, r.host.Stage)
 	}

@@ -33,6 +33,8 @@ type Options struct {
 	LogsInterval time.Duration
 	// LogFile is the file Log writes to, sent to the service; no logs are sent if empty.
 	LogFile string
+	// SeenFile keeps the cluster as the service showed it last, for a restart while the service is away; it is not kept if empty.
+	SeenFile string
 	// Admin makes the client configuration of the administrator from a kubeconfig; nil: with its certificate, for the API of Kube.
 	Admin func(kubeconfig []byte) (*rest.Config, error)
 	// Runner runs oc, which must-gather and counting reboots need; nil: there is none.

@@ -22,6 +22,8 @@ type State struct {
 	Cluster Cluster
 	Nodes   []corev1.Node
 	CSRs    []certv1.CertificateSigningRequest
+	// Outdated: the service does not answer, and hosts may be further than Cluster says.
+	Outdated bool
 	// Announced: the event by which the bootstrap host recognises the controller exists.
 	Announced bool
 

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -66,11 +67,25 @@ func run(ctx context.Context, args arguments) error {
 		Interval:            args.Interval,
 		LogsInterval:        args.LogsInterval,
 		LogFile:             logFile.Name(),
+		SeenFile:            args.seenFile(),
 		Runner:              hostexec.Exec{},
 		MustGatherImages:    args.MustGatherImage,
 		NotifyReboots:       args.NotifyNumReboots,
 		Log:                 slog.New(slog.NewTextHandler(io.MultiWriter(os.Stderr, logFile), nil)),
 	})
+}
+
+// seenFile returns where the cluster is kept for a restart, in a folder of this user alone; empty if there is none.
+func (a arguments) seenFile() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	folder := filepath.Join(cache, "slipway-controller")
+	if os.MkdirAll(folder, 0o700) != nil {
+		return ""
+	}
+	return filepath.Join(folder, a.ClusterID.String()+".json")
 }
 
 // openLog opens the file the log is also written to, a temporary one if none was asked
