@@ -2,10 +2,12 @@ package installer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -26,6 +28,7 @@ var shims = map[string]string{"amd64": "shimx64.efi", "arm64": "shimaa64.efi"}
 //
 // With /sys/firmware/efi:
 //
+//	(the link of DEVICE is waited for, 20 s at most; each call of efibootmgr that fails is repeated, every 2 s for 6 s)
 //	lsblk --noheadings --raw --output PARTTYPE,PARTUUID,PATH DEVICE   every 2 s, until it lists the EFI system partition, for 20 s
 //	efibootmgr -v; [efibootmgr -q -b NUMBER -B]   entries of earlier installations
 //	mount -o ro PARTITION /run/slipway/efi; umount /run/slipway/efi   in which folder is the loader? mount: every 2 s for 20 s
@@ -38,7 +41,11 @@ func (i *Installer) SetBootOrder(ctx context.Context, req *wire.InstallCmdReques
 	if req.CoreosImage != "" {
 		return
 	}
-	device, err := i.device(req)
+	err := i.awaitDevices(ctx, req)
+	device := ""
+	if err == nil {
+		device, err = i.device(req)
+	}
 	if err != nil {
 		i.Log.Warn("boot order not set", "error", err)
 		return
@@ -51,7 +58,7 @@ func (i *Installer) SetBootOrder(ctx context.Context, req *wire.InstallCmdReques
 		part := i.efiPartition(ctx, device)
 		i.removeStaleEntries(ctx, part, shim)
 		loader := i.bootLoader(ctx, part, shim)
-		err = i.command(ctx, "efibootmgr", "-c", "-d", device, "-p", efiPartition, "-L", efiLabel, "-l", loader)
+		_, err = i.efibootmgr(ctx, "-c", "-d", device, "-p", efiPartition, "-L", efiLabel, "-l", loader)
 	default:
 		return // BIOS and s390x choose by themselves
 	}
@@ -64,7 +71,7 @@ func (i *Installer) SetBootOrder(ctx context.Context, req *wire.InstallCmdReques
 // entry, the room for them is small, and some firmware starts the oldest. Entries of other existing disks stay,
 // and so do all that CoreOS cannot have made: a disk behind a path that is down still exists.
 func (i *Installer) removeStaleEntries(ctx context.Context, mine partition, shim string) {
-	text, err := i.output(ctx, "efibootmgr", "-v")
+	text, err := i.efibootmgr(ctx, "-v")
 	if err != nil {
 		return // creating the entry will say why
 	}
@@ -76,10 +83,22 @@ func (i *Installer) removeStaleEntries(ctx context.Context, mine partition, shim
 		if entry.Partition != mine.id && !i.partitionGone(entry.Partition, mine.id) {
 			continue
 		}
-		if err := i.command(ctx, "efibootmgr", "-q", "-b", entry.Number, "-B"); err != nil {
+		if _, err := i.efibootmgr(ctx, "-q", "-b", entry.Number, "-B"); err != nil {
 			i.Log.Warn("boot entry of an earlier installation not removed", "entry", entry.Number, "error", err)
 		}
 	}
+}
+
+// efibootmgr runs the program, again while the firmware refuses: some firmware is busy after a change.
+func (i *Installer) efibootmgr(ctx context.Context, args ...string) (text string, err error) {
+	var missing error
+	err = i.until(ctx, lateFirmware, func() (err error) {
+		if text, err = i.output(ctx, append([]string{"efibootmgr"}, args...)...); hostexec.Missing(err) {
+			missing, err = err, nil
+		}
+		return err
+	})
+	return text, errors.Join(missing, err)
 }
 
 // links are how udev names partitions by their GPT ids.

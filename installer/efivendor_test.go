@@ -2,6 +2,7 @@ package installer_test
 
 import (
 	"context"
+	"maps"
 	"os"
 	"testing"
 	"time"
@@ -82,6 +83,56 @@ func staleEntry(t *testing.T, vendor, partition string) hostexectest.Answer {
 	t.Helper()
 	return hostexectest.Prints("Boot0004* Red Hat Enterprise Linux\tHD(2,GPT,aaaa0000-0000-0000-0000-00000000000" + partition +
 		",0x1000,0x10000)/File(\\EFI\\" + vendor + "\\" + shim(t) + ")\n")
+}
+
+// Firmware may refuse a variable while it is busy with the one before, and udev renews the links of a disk that was just written.
+func TestBootOrderIsSetByFirmwareThatIsBusy(t *testing.T) {
+	t.Parallel()
+	const busy, link = "Could not prepare Boot variable: Interrupted system call", "/dev/disk/by-id/wwn-0x1"
+	type answers map[string]hostexectest.Answer
+	refused := hostexectest.Fails(5, busy)
+	done := hostexectest.Prints("")
+	create := "efibootmgr -c -d " + link
+	for name, c := range map[string]struct {
+		commands answers
+		after    time.Duration // until the link of the disk is back
+		created  int
+		removed  int
+		slept    time.Duration
+	}{
+		"that the firmware takes":            {nil, 0, 1, 1, 0},
+		"that it refuses once":               {answers{create: inTurn(refused, done)}, 0, 2, 1, 2 * time.Second},
+		"that it refuses always":             {answers{create: refused}, 0, 4, 1, 6 * time.Second},
+		"whose list it refuses once":         {answers{"efibootmgr -v": inTurn(refused, staleEntry(t, "centos", "1"))}, 0, 1, 1, 2 * time.Second},
+		"of which it keeps the old one once": {answers{"efibootmgr -q": inTurn(refused, done)}, 0, 1, 2, 2 * time.Second},
+		"whose link is back after a moment":  {nil, 4 * time.Second, 1, 1, 4 * time.Second},
+		"whose link does not come back":      {nil, time.Hour, 0, 0, 20 * time.Second},
+		"without the program":                {answers{create: hostexectest.Fails(127, "not found")}, 0, 1, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			commands := answers{"efibootmgr -v": staleEntry(t, "centos", "1")}
+			maps.Copy(commands, c.commands)
+			h, i, slept := efiHost(t, "centos/"+shim(t), commands)
+			appear := func() {
+				if *slept >= c.after {
+					h.write(t, link, "")
+				}
+			}
+			appear()
+			i.Sleep = func(_ context.Context, d time.Duration) error {
+				*slept += d
+				appear()
+				return nil
+			}
+			req := request("master", 3)
+			req.BootDevice = link
+			i.SetBootOrder(t.Context(), req)
+			require.Equal(t, c.created, h.Count(create))
+			require.Equal(t, c.removed, h.Count("efibootmgr -q -b 0004 -B"))
+			require.Equal(t, c.slept, *slept)
+		})
+	}
 }
 
 func TestBootOrderWaitsForUdevBeforeItRemovesEntries(t *testing.T) {

@@ -101,12 +101,12 @@ func (i *Installer) SendLogs(ctx context.Context, r LogsRequest) error {
 	if err != nil {
 		return fmt.Errorf("send the logs: %w", err)
 	}
-	i.logsProgress(ctx, r, wire.LogsStateCompleted)
+	i.logsProgress(ctx, r, wire.LogsStateCompleted, client.WithRetry(uploadLimit)) // the state that stays
 	return nil
 }
 
-func (i *Installer) logsProgress(ctx context.Context, r LogsRequest, state wire.LogsState) {
-	err := i.Client.HostLogsProgress(ctx, r.InfraEnvID, r.HostID, state)
+func (i *Installer) logsProgress(ctx context.Context, r LogsRequest, state wire.LogsState, options ...client.Option) {
+	err := i.Client.HostLogsProgress(ctx, r.InfraEnvID, r.HostID, state, options...)
 	if err != nil && ctx.Err() == nil {
 		i.Log.Warn("log collection not reported", "state", state, "error", err)
 	}

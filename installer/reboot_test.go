@@ -160,6 +160,26 @@ func TestLogsComeWithoutThatOfACommandThatHangs(t *testing.T) {
 	require.Equal(t, "group data\n", files[hostID.String()+"/volume-groups.txt"])
 }
 
+// Each alone: a report or the upload is refused once. The state that stays is "completed".
+func TestLogsOfAHostAreSentAgain(t *testing.T) {
+	t.Parallel()
+	for refused, want := range map[string][]string{
+		"requested": {"collecting", "completed"},
+		"upload":    {"requested", "collecting", "completed"},
+		"completed": {"requested", "collecting", "completed"},
+	} {
+		t.Run(refused, func(t *testing.T) {
+			t.Parallel()
+			s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"dmesg": hostexectest.Prints("kernel says\n")})
+			s.refused = refused
+			err := newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID})
+			require.NoError(t, err)
+			require.Equal(t, want, s.logs)
+			require.Equal(t, "kernel says\n", tartest.FilesGzip(t, s.archive)[hostID.String()+"/dmesg.log"])
+		})
+	}
+}
+
 func TestPrepareRebootGoesOnWithoutLogs(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t, nil)

@@ -45,6 +45,7 @@ type service struct {
 	heard    chan string // gets them too, when set
 	logs     []string
 	archive  []byte
+	refused  string // the request about logs that is refused once: "upload" or a state
 }
 
 func newService(t *testing.T) *service {
@@ -105,10 +106,24 @@ func (s *service) takeProgress(w http.ResponseWriter, r *http.Request) {
 func (s *service) takeLogsProgress(w http.ResponseWriter, r *http.Request) {
 	var params wire.LogsProgressParams
 	_ = json.NewDecoder(r.Body).Decode(&params)
+	if s.refuses(w, string(params.LogsState)) {
+		return
+	}
 	s.mu.Lock()
 	s.logs = append(s.logs, string(params.LogsState))
 	s.mu.Unlock()
 	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *service) refuses(w http.ResponseWriter, request string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refused != request {
+		return false
+	}
+	s.refused = ""
+	w.WriteHeader(http.StatusServiceUnavailable)
+	return true
 }
 
 func (s *service) takeLogs(w http.ResponseWriter, r *http.Request) {
@@ -118,6 +133,9 @@ func (s *service) takeLogs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	content, _ := io.ReadAll(file)
+	if s.refuses(w, "upload") {
+		return
+	}
 	s.mu.Lock()
 	s.archive = content
 	s.mu.Unlock()
