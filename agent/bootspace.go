@@ -62,14 +62,31 @@ func (a *Agent) freeForImage(ctx context.Context, needed, older int64) (free int
 	if free, err = a.free(bootDir); err != nil || free+older >= needed {
 		return free, err
 	}
-	cleanup := hostexec.Cmd{Name: "rpm-ostree", Args: []string{"cleanup", "--os=rhcos", "-r"}}
-	if _, err := a.host.Runner.Run(ctx, cleanup); err != nil {
+	if err := a.cleanup(ctx); err != nil {
 		return 0, fmt.Errorf("make room in %s: %w", bootDir, err)
 	}
 	if free, err = a.free(bootDir); err != nil || free+older >= needed {
 		return free, err
 	}
 	return 0, fmt.Errorf("require %s free in %s for the discovery image, found %s", mebibytes(needed), bootDir, mebibytes(free+older))
+}
+
+// cleanup removes the operating system that the host would roll back to. Its daemon refuses while it does something else, such as an
+// update that the cluster wants.
+func (a *Agent) cleanup(ctx context.Context) (err error) {
+	command := hostexec.Cmd{Name: "rpm-ostree", Args: []string{"cleanup", "--os=rhcos", "-r"}}
+	for try := range cleanupTries {
+		if try > 0 {
+			if err := a.host.Sleep(ctx, cleanupPause); err != nil {
+				return err
+			}
+		}
+		if _, err = a.host.Runner.Run(ctx, command); err == nil || hostexec.Missing(err) || ctx.Err() != nil {
+			return err
+		}
+		a.log.Warn("earlier operating system not removed", "try", try+1, "error", err)
+	}
+	return err
 }
 
 // free returns how many bytes are free in the file system of a path.

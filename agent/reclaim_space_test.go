@@ -21,6 +21,7 @@ import (
 type bootPartition struct {
 	size, system int64
 	cleanups     int
+	busy         int // how often rpm-ostree refuses first
 	folder       string
 }
 
@@ -52,6 +53,12 @@ func TestReclaimIsRepeatedOnASmallBootPartition(t *testing.T) {
 		"a larger one needs the room of an old system": {
 			bootPartition{size: 40, system: 14}, [2]string{first, second + "222222"}, second + "222222", "", 1,
 		},
+		"a larger one waits for a daemon that is busy": {
+			bootPartition{size: 40, system: 14, busy: 4}, [2]string{first, second + "222222"}, second + "222222", "", 5,
+		},
+		"a larger one does not wait without a limit": {
+			bootPartition{size: 40, system: 14, busy: 9}, [2]string{first, second + "222222"}, first, "Transaction in progress", 5,
+		},
 		"a larger one does not fit": {
 			bootPartition{size: 30},
 			[2]string{first, second + strings.Repeat("2", 3<<20)},
@@ -75,7 +82,10 @@ func TestReclaimIsRepeatedOnASmallBootPartition(t *testing.T) {
 			s, h := newService(t), newHost(t)
 			c.boot.folder = h.root.Path("/boot")
 			h.On("rpm-ostree", func(context.Context, hostexec.Cmd) (hostexec.Result, error) {
-				c.boot.system, c.boot.cleanups = 0, c.boot.cleanups+1
+				if c.boot.cleanups++; c.boot.cleanups <= c.boot.busy {
+					return hostexec.Result{}, &hostexec.ExitError{Cmd: "rpm-ostree", Code: 1, Stderr: "error: Transaction in progress: upgrade"}
+				}
+				c.boot.system = 0
 				return hostexec.Result{}, nil
 			})
 			s.Change(func() { s.Registered = true })

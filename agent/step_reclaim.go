@@ -28,6 +28,9 @@ const (
 	// A download is tried as often, with as long a pause.
 	artifactTries = 5
 	artifactPause = time.Minute
+	// cleanupTries is how often room is made in the boot partition, with cleanupPause between two tries.
+	cleanupTries = 5
+	cleanupPause = 15 * time.Second
 )
 
 // downloadBootArtifacts puts the discovery image beside the installed system and makes it
