@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// checkEthernet checks speed and duplex, which belong together and are only forced when nothing is negotiated
-// (nm-settings(5), 802-3-ethernet).
+// checkEthernet checks speed and duplex, which belong together and are only forced when nothing is negotiated, as without
+// auto-negotiation (nm-settings(5), 802-3-ethernet).
 func checkEthernet(one iface) error {
 	e := one.Ethernet
 	if e == nil {
@@ -19,22 +20,21 @@ func checkEthernet(one iface) error {
 		return fmt.Errorf("ethernet.duplex: require full or half, found %q", e.Duplex)
 	case e.Speed != nil && (*e.Speed <= 0 || *e.Speed > math.MaxUint32):
 		return fmt.Errorf("ethernet.speed: require a speed in Mb/s, found %d", *e.Speed)
-	case e.AutoNegotiation == nil && (e.Speed != nil || e.Duplex != ""):
-		return fmt.Errorf("ethernet.auto-negotiation: false is required with speed and duplex")
-	case e.AutoNegotiation.is(false) && (e.Speed != nil) != (e.Duplex != ""):
+	case !e.AutoNegotiation.is(true) && (e.Speed != nil) != (e.Duplex != ""):
 		return fmt.Errorf("ethernet: speed and duplex are required together")
 	}
 	return nil
 }
 
 func (c *conversion) writeEthernet(file keyfile, one iface) {
-	if one.Ethernet == nil || one.Ethernet.AutoNegotiation == nil {
+	e := one.Ethernet
+	if e == nil || e.AutoNegotiation == nil && e.Speed == nil {
 		return
 	}
-	file.setFlag("ethernet", "auto-negotiate", one.Ethernet.AutoNegotiation)
-	if one.Ethernet.AutoNegotiation.is(false) {
-		file.setNumber("ethernet", "speed", one.Ethernet.Speed)
-		file.set("ethernet", "duplex", one.Ethernet.Duplex)
+	file.set("ethernet", "auto-negotiate", strconv.FormatBool(e.AutoNegotiation.is(true)))
+	if !e.AutoNegotiation.is(true) {
+		file.setNumber("ethernet", "speed", e.Speed)
+		file.set("ethernet", "duplex", e.Duplex)
 	}
 }
 

@@ -157,9 +157,9 @@ func TestFaultsTellTheirPlace(t *testing.T) {
 			ethernet + "  ethernet: {auto-negotiation: false, speed: 1000}",
 			"speed and duplex are required together",
 		},
-		"fails with a speed that is negotiated": {
-			ethernet + "  ethernet: {speed: 1000, duplex: full}",
-			"ethernet.auto-negotiation: false is required",
+		"fails with speed alone that nothing negotiates": {
+			ethernet + "  ethernet: {speed: 1000}",
+			"speed and duplex are required together",
 		},
 		"fails with another duplex": {
 			ethernet + "  ethernet: {duplex: both}",

@@ -28,6 +28,7 @@ func TestPredictableNamesNeedNoEntryInTheMap(t *testing.T) {
 		for _, name := range []string{
 			"eno1", "eno12399np0", "ens2f0", "ens1f1np1", "enp3s0", "enp65s0f0np0", "enP2p1s0", "enP3s1f0", "enx525400aabb07", "encc000", "ena1i1",
 			"env3", "eni0np1", "end0", "enX0", "enu1u2", "enb1",
+			"enp3s0f1np1d1", "ens1f0v3", "ens3u2u1i2", "enp0s20f0u1u2", "enP49154p1s0", "enP1p8s0f0np0",
 		} {
 			t.Run(name+" as "+place, func(t *testing.T) {
 				t.Parallel()
@@ -40,7 +41,10 @@ func TestPredictableNamesNeedNoEntryInTheMap(t *testing.T) {
 				require.Contains(t, understood, "\ninterface-name="+name+"\n")
 			})
 		}
-		for _, name := range []string{"eth7", "enable", "em1", "en1", "enq1", "port1", "enp3s0.5", "enp65535s255f255np255", "en"} {
+		for _, name := range []string{
+			"eth7", "enable", "em1", "en1", "enq1", "port1", "enp3s0.5", "enp65535s255f255np255", "en", "p1p1", "ib0",
+			"ibp3s0", "wlp2s0",
+		} {
 			t.Run("but not "+name+" as "+place, func(t *testing.T) {
 				t.Parallel()
 				_, err := staticnet.Parse(config(t, strings.ReplaceAll(state, "NIC", name)))

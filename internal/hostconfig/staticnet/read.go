@@ -35,6 +35,11 @@ func readState(text string) (state, map[string]any, error) {
 	if len(tree) == 0 {
 		return s, nil, errors.New("a network state in YAML is required")
 	}
+	if dropShown(tree) {
+		if content, err = json.Marshal(tree); err != nil {
+			return s, nil, err
+		}
+	}
 	if key := unknownKey(tree, reflect.TypeFor[state](), ""); key != "" {
 		return s, nil, unsupported(key, "")
 	}
