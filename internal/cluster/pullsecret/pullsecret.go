@@ -26,10 +26,23 @@ type Secret map[string]Entry
 // written is an entry as JSON has it.
 type written struct {
 	Auth          string `json:"auth"`
-	Username      string `json:"username"`
-	Password      string `json:"password"`
+	Username      other  `json:"username"`
+	Password      other  `json:"password"`
 	IdentityToken string `json:"identitytoken"`
 	RegistryToken string `json:"registrytoken"`
+}
+
+// other is a text that the container tools do not read; a value of another kind counts as none.
+type other string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *other) UnmarshalJSON(content []byte) error {
+	var text string
+	if json.Unmarshal(content, &text) != nil {
+		text = ""
+	}
+	*o = other(text)
+	return nil
 }
 
 // Check parses a pull secret, and returns an error also for text that openshift-install does not take: each entry must have
@@ -98,7 +111,7 @@ var (
 )
 
 func (w written) entry() (Entry, error) {
-	e := Entry{User: w.Username, Password: w.Password, IdentityToken: w.IdentityToken, RegistryToken: w.RegistryToken}
+	e := Entry{User: string(w.Username), Password: string(w.Password), IdentityToken: w.IdentityToken, RegistryToken: w.RegistryToken}
 	if w.Auth == "" {
 		return e, nil
 	}
@@ -169,7 +182,7 @@ func Words(text string) []string {
 	for _, raw := range all.Auths {
 		var w written
 		_ = json.Unmarshal(raw, &w) // fields of other types are skipped
-		words = append(words, w.Auth, w.Password, w.IdentityToken, w.RegistryToken)
+		words = append(words, w.Auth, string(w.Password), w.IdentityToken, w.RegistryToken)
 		if plain, err := base64.StdEncoding.DecodeString(w.Auth); err == nil {
 			_, password, _ := strings.Cut(string(plain), ":")
 			words = append(words, string(plain), password, strings.TrimSpace(password))

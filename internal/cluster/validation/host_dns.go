@@ -98,7 +98,7 @@ func (c *hostCase) resolved(name string) verdict {
 func (c *hostCase) answers(name string) (addrs []netip.Addr, aliases []string, found bool) {
 	for i := range c.Host.DomainResolution.Resolutions {
 		r := &c.Host.DomainResolution.Resolutions[i]
-		if r.DomainName != name {
+		if !strings.EqualFold(r.DomainName, name) { // letters of names have no case (RFC 4343)
 			continue
 		}
 		found = true

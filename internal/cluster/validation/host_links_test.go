@@ -72,6 +72,24 @@ var dnsCases = []hostCase{
 		"",
 	},
 	{"fails when the console does not", "apps-domain-name-resolved-correctly", userNetworking, fails, "apps."},
+	{
+		"passes when the reply has the name in other letters", "api-domain-name-resolved-correctly",
+		resolving("API.Test.Example.COM", "10.1.1.1"), ok, "",
+	},
+	{"passes when the name leads to an IPv6 address alone", "api-int-domain-name-resolved-correctly", func(w *fixture) {
+		userNetworking(w)
+		w.h.DomainResolution = answers(map[string]string{"api-int.test.example.com": ""})
+		w.h.DomainResolution.Resolutions[0].Ipv6Addresses = []string{"2001:db8::100"}
+	}, ok, ""},
+	{"passes with an alias of an alias", "apps-domain-name-resolved-correctly", func(w *fixture) {
+		userNetworking(w)
+		w.h.DomainResolution = answers(map[string]string{"console-openshift-console.apps.test.example.com": ""})
+		w.h.DomainResolution.Resolutions[0].Cnames = []string{"gtm.lb.example.com.", "pool-1.lb.example.com."}
+	}, ok, "an alias of gtm.lb.example.com."},
+	{
+		"fails with the name of another cluster", "api-domain-name-resolved-correctly",
+		resolving("api.other.example.com", "10.1.1.1"), fails, "",
+	},
 	{"passes without a wildcard", "dns-wildcard-not-configured", nil, ok, ""},
 	{"waits for the reply", "dns-wildcard-not-configured", func(w *fixture) { w.h.DomainResolution = nil }, waits, ""},
 	{

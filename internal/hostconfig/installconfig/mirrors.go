@@ -1,6 +1,8 @@
 package installconfig
 
 import (
+	"strings"
+
 	"github.com/BurntSushi/toml"
 
 	"slipway/internal/model"
@@ -23,6 +25,7 @@ func ParseMirrors(registriesConf string) ([]ImageSource, error) {
 	}
 	var sources []ImageSource
 	for i, r := range conf.Registry {
+		r.Prefix, r.Location = strings.TrimRight(r.Prefix, "/"), strings.TrimRight(r.Location, "/") // as the container tools do
 		source := ImageSource{Source: r.Location}
 		if source.Source == "" {
 			source.Source = r.Prefix
@@ -31,7 +34,7 @@ func ParseMirrors(registriesConf string) ([]ImageSource, error) {
 			if m.Location == "" || source.Source == "" {
 				return nil, model.Invalidf("registries.conf: registry %d and its mirrors must have a location", i+1)
 			}
-			source.Mirrors = append(source.Mirrors, m.Location)
+			source.Mirrors = append(source.Mirrors, strings.TrimRight(m.Location, "/"))
 		}
 		if len(source.Mirrors) > 0 {
 			sources = append(sources, source)

@@ -44,10 +44,11 @@ func ParseMirrors(registriesConf string) ([]Mirror, error) {
 	}
 	var mirrors []Mirror
 	for _, r := range conf.Registry {
+		r.Prefix, r.Location = strings.TrimRight(r.Prefix, "/"), strings.TrimRight(r.Location, "/")
 		m := Mirror{Prefix: cmp.Or(r.Prefix, r.Location), Location: cmp.Or(r.Location, r.Prefix), Blocked: r.Blocked}
 		for _, l := range r.Mirror {
 			m.Locations = append(m.Locations, MirrorLocation{
-				Location: strings.TrimSuffix(l.Location, "/"),
+				Location: strings.TrimRight(l.Location, "/"),
 				Tags:     !r.DigestOnly && l.PullFrom != "digest-only",
 				Digests:  l.PullFrom != "tag-only",
 			})

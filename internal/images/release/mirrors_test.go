@@ -252,6 +252,9 @@ pull-from-mirror = "tag-only"
 			{Location: "one.example.com/e", Tags: true, Digests: true}, {Location: "two.example.com", Tags: true},
 		},
 	}}, mirrors)
+	mirrors, err = release.ParseMirrors(registry("quay.io/ocp/", "", "m.example/e//"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"m.example/e/release:4.20"}, release.Options{Mirrors: mirrors}.Mirrored("quay.io/ocp/release:4.20"))
 	_, err = release.ParseMirrors("[[registry")
 	require.ErrorIs(t, err, model.ErrInvalid)
 	_, err = release.Open(t.TempDir(), release.Options{Architecture: "amd64", Now: nil})
