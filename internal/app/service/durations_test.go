@@ -37,8 +37,8 @@ func TestServiceDoesNotStartWithDurationsThatCannotWork(t *testing.T) {
 	for given, want := range map[string]string{
 		"--heartbeat=3s":          "read --heartbeat: require a duration of at least 15s, found 3s",
 		"--heartbeat=15s":         "begun",
-		"--decision-timeout=0s":   "read --decision-timeout: require a duration of at least 1s, found 0s",
-		"--decision-timeout=-1h":  "read --decision-timeout: require a duration of at least 1s, found -1h0m0s",
+		"--decision-timeout=0s":   "begun", // no failure waits
+		"--decision-timeout=-1h":  "read --decision-timeout: require a duration of at least 0s, found -1h0m0s",
 		"--image-expiration=0s":   "read --image-expiration: require a duration of at least 1s, found 0s",
 		"--oidc-clock-skew=-1s":   "read --oidc-clock-skew: require a duration of at least 0s, found -1s",
 		"--oidc-clock-skew=0s":    "begun",

@@ -79,7 +79,7 @@ func (s Service) CheckDurations() error {
 		flag         string
 		given, least time.Duration
 	}{
-		{"--decision-timeout", s.DecisionTimeout, time.Second},
+		{"--decision-timeout", s.DecisionTimeout, 0},
 		{"--heartbeat", s.Heartbeat, leastHeartbeat},
 		{"--image-expiration", s.ImageExpiration, time.Second},
 		{"--oidc-clock-skew", s.Skew, 0},

@@ -3,6 +3,7 @@ package definition_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -300,6 +301,32 @@ func TestVIPsOfADHCPServerChooseTheirNetworkType(t *testing.T) {
 	refused(t, err, "vip_dhcp_allocation", "the network type of the user stays")
 	_, err = define(t, o, map[string]any{"openshift_version": "4.15.9", "vip_dhcp_allocation": true})
 	refused(t, err, "require OpenShift before 4.15", "OpenShift 4.15")
+}
+
+func TestVIPsMoveBetweenTheirUserAndADHCPServer(t *testing.T) {
+	t.Parallel()
+	list, err := openshift.ParseReleases([]byte(`[
+		{"version":"4.14.9","cpu_architectures":["x86_64"],"support_level":"maintenance","url":"quay.io/ocp/release:4.14.9-x86_64"}]`))
+	require.NoError(t, err)
+	o := definition.Offer{Releases: openshift.NewCatalogue(list)}
+	c, err := define(t, o, map[string]any{"openshift_version": "4.14.9", "vip_dhcp_allocation": true})
+	require.NoError(t, err)
+	leased := []model.VIP{{IP: netip.MustParseAddr("1.2.3.102")}}
+	c.APIVIPs, c.IngressVIPs, c.APIVIPLease, c.IngressVIPLease = leased, leased, "lease {}", "lease {}"
+
+	require.NoError(t, change(t, c, `{"vip_dhcp_allocation":false}`))
+	require.Empty(t, c.APIVIPs)
+	require.Empty(t, c.IngressVIPs)
+	require.Empty(t, c.APIVIPLease+c.IngressVIPLease)
+	require.NoError(t, change(t, c, `{"api_vips":[{"ip":"1.2.3.100"}],"ingress_vips":[{"ip":"1.2.3.101"}]}`))
+	require.NoError(t, change(t, c, `{"vip_dhcp_allocation":false}`))
+	require.Equal(t, "1.2.3.100", c.APIVIPs[0].IP.String(), "nothing was switched")
+
+	require.NoError(t, change(t, c, `{"vip_dhcp_allocation":true,"machine_networks":[{"cidr":"1.2.3.0/24"}]}`))
+	require.Empty(t, c.APIVIPs)
+	err = change(t, c, `{"api_vips":[{"ip":"1.2.3.100"}],"ingress_vips":[{"ip":"1.2.3.101"}]}`)
+	refused(t, err, "require none with vip_dhcp_allocation, found 2", "the server gives them")
+	require.Empty(t, c.APIVIPs)
 }
 
 // TestOldReleasesHaveTheirNetworkType follows assisted-service's inventory.go:141 at commit 063b257950f7.
