@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"slipway/internal/testing/postgrestest"
+
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
@@ -30,7 +32,7 @@ import (
 // Other users of the machine reach its loopback ports, and read none of the service's files.
 func TestTemporalTakesNoCallsOfOtherUsers(t *testing.T) {
 	t.Parallel()
-	postgres := startPostgres(t, dataFolder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t))
 	server := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, server)
 	c, w := startWorker(t, server)
@@ -99,7 +101,7 @@ func strangerCertificate(t *testing.T) tls.Certificate {
 // Temporal's own tools read the file.
 func TestTemporalIsReachedByItsConfigFile(t *testing.T) {
 	t.Parallel()
-	postgres := startPostgres(t, dataFolder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t))
 	server := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, server)
 	c, w := startWorker(t, server)

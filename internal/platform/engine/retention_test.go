@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"slipway/internal/testing/postgrestest"
+
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
@@ -44,7 +46,7 @@ func hours(n int) *time.Duration {
 
 func TestRetentionOfTheBundledServerFollowsTheSetting(t *testing.T) {
 	t.Parallel()
-	postgres := startPostgres(t, dataFolder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t))
 	for _, start := range []struct {
 		setting *time.Duration
 		want    float64
@@ -52,7 +54,7 @@ func TestRetentionOfTheBundledServerFollowsTheSetting(t *testing.T) {
 		server := startTemporal(t, postgres.URL())
 		c := dial(t, server)
 		require.NoError(t, frontend.PrepareNamespace(await.Context(t), c, frontend.NamespaceOptions{
-			Namespace: "slipway", Retention: start.setting, Logger: testLogger(t, slog.LevelWarn),
+			Namespace: "slipway", Retention: start.setting, Logger: postgrestest.Logger(t, slog.LevelWarn),
 		}))
 		require.Equal(t, start.want, retention(t, c, "slipway"))
 		c.Close()
@@ -73,7 +75,7 @@ func readOnly(
 
 func TestRetentionOfAnExternalServerIsThatOfItsOperator(t *testing.T) {
 	t.Parallel()
-	postgres := startPostgres(t, dataFolder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t))
 	server := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, server)
 	c := dial(t, server)

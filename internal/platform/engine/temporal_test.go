@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"slipway/internal/testing/postgrestest"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/stretchr/testify/require"
@@ -44,7 +46,7 @@ func waitForSignal(ctx workflow.Context) (string, error) {
 
 func temporalOptions(t *testing.T, url string) engine.TemporalOptions {
 	t.Helper()
-	return engine.TemporalOptions{DatabaseURL: url, Certificates: t.TempDir(), Logger: testLogger(t, slog.LevelWarn), Now: time.Now}
+	return engine.TemporalOptions{DatabaseURL: url, Certificates: t.TempDir(), Logger: postgrestest.Logger(t, slog.LevelWarn), Now: time.Now}
 }
 
 func startTemporal(t *testing.T, url string) *engine.Temporal {
@@ -73,11 +75,11 @@ func bundled(t *testing.T, server *engine.Temporal) frontend.Connection {
 func startWorker(t *testing.T, server *engine.Temporal) (client.Client, worker.Worker) {
 	t.Helper()
 	connection := bundled(t, server)
-	connection.Options.Logger = sdklog.NewStructuredLogger(testLogger(t, slog.LevelError))
+	connection.Options.Logger = sdklog.NewStructuredLogger(postgrestest.Logger(t, slog.LevelError))
 	c, err := client.DialContext(await.Context(t), connection.Options)
 	require.NoError(t, err)
 	require.NoError(t, frontend.PrepareNamespace(await.Context(t), c,
-		frontend.NamespaceOptions{Namespace: frontend.Namespace, Logger: testLogger(t, slog.LevelInfo)}))
+		frontend.NamespaceOptions{Namespace: frontend.Namespace, Logger: postgrestest.Logger(t, slog.LevelInfo)}))
 	w := worker.New(c, queue, worker.Options{})
 	w.RegisterWorkflow(waitForSignal)
 	require.NoError(t, w.Start())
@@ -101,20 +103,20 @@ func signalAndGet(t *testing.T, c client.Client, run client.WorkflowRun) {
 
 func TestTemporalGoesOnWithOpenWorkflowsAfterARestart(t *testing.T) {
 	t.Parallel()
-	dir := dataFolder(t)
-	postgres := startPostgres(t, dir)
+	dir := postgrestest.Folder(t)
+	postgres := postgrestest.Start(t, dir)
 	first := startTemporal(t, postgres.URL())
 	c, w := startWorker(t, first)
 	run := startWorkflow(t, c, "open")
-	eventually(t, func() bool {
+	await.True(t, func() bool {
 		return count(t, c, "Phase = 'waiting'") == 1
 	}, "the workflow in a search")
 	w.Stop()
 	c.Close()
 	stopTemporal(t, first)
-	stopPostgres(t, postgres)
+	postgrestest.Stop(t, postgres)
 
-	postgres = startPostgres(t, dir)
+	postgres = postgrestest.Start(t, dir)
 	second := startTemporal(t, postgres.URL())
 	c, w = startWorker(t, second)
 	defer func() { w.Stop(); c.Close(); stopTemporal(t, second) }()
@@ -133,7 +135,7 @@ func count(t *testing.T, c client.Client, query string) int64 {
 
 func TestTemporalSurvivesTheDeathOfItsDatabase(t *testing.T) {
 	t.Parallel()
-	postgres := startPostgres(t, dataFolder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t))
 	server := startTemporal(t, postgres.URL())
 	c, w := startWorker(t, server)
 	defer func() { w.Stop(); c.Close(); stopTemporal(t, server) }()
@@ -148,17 +150,17 @@ func TestTemporalSurvivesTheDeathOfItsDatabase(t *testing.T) {
 		require.NotEqual(t, killed, postgres.PID())
 	}
 	require.NoError(t, server.Err())
-	eventually(t, func() bool { return lockHolders(t, postgres.URL()) == 1 }, "the engine lock is taken again")
+	await.True(t, func() bool { return lockHolders(t, postgres.URL()) == 1 }, "the engine lock is taken again")
 }
 
 func lockHolders(t *testing.T, url string) int {
 	t.Helper()
-	return number(t, url, "select count(*) from pg_locks where locktype = 'advisory' and objsubid = 2 and granted")
+	return postgrestest.Number(t, url, "select count(*) from pg_locks where locktype = 'advisory' and objsubid = 2 and granted")
 }
 
 func TestTemporalRefusesToStart(t *testing.T) {
 	t.Parallel()
-	postgres := startPostgres(t, dataFolder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t))
 	server := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, server)
 
@@ -184,36 +186,36 @@ func TestTemporalRefusesToStart(t *testing.T) {
 
 func TestTemporalPreparesItsSchemas(t *testing.T) {
 	t.Parallel()
-	postgres := startPostgres(t, dataFolder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t))
 	migrate := func() error { return engine.MigrateTemporal(await.Context(t), temporalOptions(t, postgres.URL())) }
 	tables := func(schema string) int {
-		return number(t, postgres.URL(), "select count(*) from pg_tables where schemaname = '"+schema+"'")
+		return postgrestest.Number(t, postgres.URL(), "select count(*) from pg_tables where schemaname = '"+schema+"'")
 	}
-	exec(t, postgres.URL(), "create schema temporal", "create table temporal.somebodys (n int)")
+	postgrestest.Exec(t, postgres.URL(), "create schema temporal", "create table temporal.somebodys (n int)")
 	require.ErrorContains(t, migrate(), `schema "temporal" already exists`, "what we did not make is left alone")
-	exec(t, postgres.URL(), "comment on schema temporal is 'slipway: set-up not finished'")
+	postgrestest.Exec(t, postgres.URL(), "comment on schema temporal is 'slipway: set-up not finished'")
 	require.NoError(t, migrate(), "an attempt cut short is done again")
 	require.Greater(t, tables("temporal"), 30)
 	require.Greater(t, tables("temporal_visibility"), 2)
 	require.Zero(t, tables("public"))
 	require.NoError(t, migrate(), "a second time does nothing")
 
-	exec(t, postgres.URL(), "update temporal_visibility.schema_version set curr_version = '99.1'")
+	postgrestest.Exec(t, postgres.URL(), "update temporal_visibility.schema_version set curr_version = '99.1'")
 	err := migrate()
 	require.ErrorIs(t, err, engine.ErrNewerDatabase)
 	require.NotContains(t, err.Error(), "\n")
 	_, err = engine.StartTemporal(await.Context(t), temporalOptions(t, postgres.URL()))
 	require.ErrorIs(t, err, engine.ErrNewerDatabase)
 
-	exec(t, postgres.URL(), "update temporal_visibility.schema_version set curr_version = '1.13'")
+	postgrestest.Exec(t, postgres.URL(), "update temporal_visibility.schema_version set curr_version = '1.13'")
 	require.NoError(t, migrate(), "an older one is brought up to date")
-	require.Equal(t, 1, number(t, postgres.URL(),
+	require.Equal(t, 1, postgrestest.Number(t, postgres.URL(),
 		"select count(*) from temporal_visibility.schema_version where curr_version <> '1.13'"))
 }
 
 func TestTemporalHasMetrics(t *testing.T) {
 	t.Parallel()
-	postgres := startPostgres(t, dataFolder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t))
 	server := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, server)
 	c, w := startWorker(t, server)
@@ -236,11 +238,11 @@ func stuck(workflow.Context) error { panic("not today") }
 // https://docs.temporal.io/references/sdk-metrics.
 func TestAWorkflowThatDoesNotProceedIsSeenInMetrics(t *testing.T) {
 	t.Parallel()
-	postgres := startPostgres(t, dataFolder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t))
 	server := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, server)
 	registry := prometheus.NewRegistry()
-	handler, err := metrics.NewTemporal(registry, testLogger(t, slog.LevelInfo))
+	handler, err := metrics.NewTemporal(registry, postgrestest.Logger(t, slog.LevelInfo))
 	require.NoError(t, err)
 	options := bundled(t, server).Options
 	options.MetricsHandler = handler
@@ -249,7 +251,7 @@ func TestAWorkflowThatDoesNotProceedIsSeenInMetrics(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	require.NoError(t, frontend.PrepareNamespace(await.Context(t), c,
-		frontend.NamespaceOptions{Namespace: "slipway", Logger: testLogger(t, slog.LevelWarn)}))
+		frontend.NamespaceOptions{Namespace: "slipway", Logger: postgrestest.Logger(t, slog.LevelWarn)}))
 	w := worker.New(c, queue, worker.Options{})
 	w.RegisterWorkflowWithOptions(stuck, workflow.RegisterOptions{Name: "Stuck"})
 	require.NoError(t, w.Start())
@@ -263,7 +265,7 @@ func TestAWorkflowThatDoesNotProceedIsSeenInMetrics(t *testing.T) {
 		require.Equal(t, http.StatusOK, got.Code, got.Body)
 		return got.Body.String()
 	}
-	eventually(t, func() bool {
+	await.True(t, func() bool {
 		return strings.Contains(page(), `temporal_workflow_task_execution_failed_total{failure_reason="WorkflowError",namespace="slipway",`+
 			`task_queue="engine-test",workflow_type="Stuck"} 2`)
 	}, "the second failure of the task")

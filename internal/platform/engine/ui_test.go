@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"slipway/internal/testing/postgrestest"
+
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/platform/frontend"
@@ -16,7 +18,7 @@ import (
 
 func TestUIShowsWorkflows(t *testing.T) {
 	t.Parallel()
-	postgres := startPostgres(t, dataFolder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t))
 	temporal := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, temporal)
 	c, w := startWorker(t, temporal)
@@ -26,7 +28,7 @@ func TestUIShowsWorkflows(t *testing.T) {
 	require.NoError(t, err)
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	eventually(t, func() bool {
+	await.True(t, func() bool {
 		body := get(t, server.URL+"/temporal/api/v1/namespaces/slipway/workflows")
 		return strings.Contains(body, run.GetRunID())
 	}, "the workflow in the list")

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"slipway/internal/testing/postgrestest"
+
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -21,22 +23,22 @@ import (
 
 func TestPostgresKeepsItsDataAcrossStarts(t *testing.T) {
 	t.Parallel()
-	dir := dataFolder(t)
-	first := startPostgres(t, dir)
-	exec(t, first.URL(), "create table kept (n int)", "insert into kept values (42)")
-	stopPostgres(t, first)
+	dir := postgrestest.Folder(t)
+	first := postgrestest.Start(t, dir)
+	postgrestest.Exec(t, first.URL(), "create table kept (n int)", "insert into kept values (42)")
+	postgrestest.Stop(t, first)
 	require.NoFileExists(t, filepath.Join(dir, "postgres", "postmaster.pid"))
 
-	second := startPostgres(t, dir)
+	second := postgrestest.Start(t, dir)
 	require.Equal(t, first.URL(), second.URL())
-	require.Equal(t, 42, number(t, second.URL(), "select n from kept"))
+	require.Equal(t, 42, postgrestest.Number(t, second.URL(), "select n from kept"))
 }
 
 func TestPostgresIsNotReachedByNetworkOrByOthers(t *testing.T) {
 	t.Parallel()
-	dir := dataFolder(t)
-	database := startPostgres(t, dir)
-	require.Zero(t, number(t, database.URL(), "select length(current_setting('listen_addresses'))"))
+	dir := postgrestest.Folder(t)
+	database := postgrestest.Start(t, dir)
+	require.Zero(t, postgrestest.Number(t, database.URL(), "select length(current_setting('listen_addresses'))"))
 	for _, private := range []string{"run", "postgres"} {
 		info, err := os.Stat(filepath.Join(dir, private))
 		require.NoError(t, err)
@@ -46,7 +48,7 @@ func TestPostgresIsNotReachedByNetworkOrByOthers(t *testing.T) {
 
 func TestPostgresDoesNotGetTheTerminalsSignals(t *testing.T) {
 	t.Parallel()
-	database := startPostgres(t, dataFolder(t))
+	database := postgrestest.Start(t, postgrestest.Folder(t))
 	group, err := syscall.Getpgid(database.PID())
 	require.NoError(t, err)
 	require.NotEqual(t, syscall.Getpgrp(), group)
@@ -54,18 +56,18 @@ func TestPostgresDoesNotGetTheTerminalsSignals(t *testing.T) {
 
 func TestPostgresStartsAgainBesideAForkedChildOfItsParent(t *testing.T) {
 	t.Parallel()
-	dir := dataFolder(t)
-	first := startPostgres(t, dir)
+	dir := postgrestest.Folder(t)
+	first := postgrestest.Start(t, dir)
 	forkedchild.Holds(t, filepath.Join(dir, "slipway.lock"))
-	stopPostgres(t, first)
-	startPostgres(t, dir)
+	postgrestest.Stop(t, first)
+	postgrestest.Start(t, dir)
 }
 
 func TestPostgresRefusesAFolderHeldByAnother(t *testing.T) {
 	t.Parallel()
-	dir := dataFolder(t)
-	startPostgres(t, dir)
-	_, err := postgres.Start(await.Context(t), postgresOptions(t, dir))
+	dir := postgrestest.Folder(t)
+	postgrestest.Start(t, dir)
+	_, err := postgres.Start(await.Context(t), postgrestest.Options(t, dir))
 	require.ErrorIs(t, err, postgres.ErrFolderHeld)
 	require.ErrorContains(t, err, "pid "+strconv.Itoa(os.Getpid()))
 }
@@ -75,7 +77,7 @@ func TestPostgresSaysWhatIsMissing(t *testing.T) {
 	t.Run("when no server is installed", func(t *testing.T) {
 		t.Parallel()
 		dir := filepath.Join(t.TempDir(), "data")
-		options := postgresOptions(t, dir)
+		options := postgrestest.Options(t, dir)
 		options.BinFolders = []string{t.TempDir()}
 		_, err := postgres.Start(await.Context(t), options)
 		require.ErrorIs(t, err, postgres.ErrNotInstalled)
@@ -85,17 +87,17 @@ func TestPostgresSaysWhatIsMissing(t *testing.T) {
 	})
 	t.Run("when the data was made by a version that is not installed", func(t *testing.T) {
 		t.Parallel()
-		dir := dataFolder(t)
-		stopPostgres(t, startPostgres(t, dir))
+		dir := postgrestest.Folder(t)
+		postgrestest.Stop(t, postgrestest.Start(t, dir))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "postgres", "PG_VERSION"), []byte("9\n"), 0o600))
-		_, err := postgres.Start(await.Context(t), postgresOptions(t, dir))
+		_, err := postgres.Start(await.Context(t), postgrestest.Options(t, dir))
 		require.ErrorContains(t, err, "needs PostgreSQL 9, found ")
 		require.ErrorContains(t, err, "apt-get install postgresql-9")
 	})
 	t.Run("when the path is too long for a socket", func(t *testing.T) {
 		t.Parallel()
-		dir := filepath.Join(dataFolder(t), strings.Repeat("long/", 20))
-		_, err := postgres.Start(await.Context(t), postgresOptions(t, dir))
+		dir := filepath.Join(postgrestest.Folder(t), strings.Repeat("long/", 20))
+		_, err := postgres.Start(await.Context(t), postgrestest.Options(t, dir))
 		require.ErrorContains(t, err, "is too long: require at most 8")
 	})
 	t.Run("when the server's user cannot reach the folder", func(t *testing.T) {
@@ -103,26 +105,26 @@ func TestPostgresSaysWhatIsMissing(t *testing.T) {
 		if os.Geteuid() != 0 {
 			t.Skip("SKIP: only root starts the server as another user")
 		}
-		closed := filepath.Join(dataFolder(t), "closed")
+		closed := filepath.Join(postgrestest.Folder(t), "closed")
 		require.NoError(t, os.Mkdir(closed, 0o700))
 		dir := filepath.Join(closed, "data")
-		_, err := postgres.Start(await.Context(t), postgresOptions(t, dir))
+		_, err := postgres.Start(await.Context(t), postgrestest.Options(t, dir))
 		require.ErrorContains(t, err, "cannot pass through "+closed+" (mode 0700)")
 	})
 }
 
 func TestPostgresStartsAgainAfterAFirstStartCutShort(t *testing.T) {
 	t.Parallel()
-	dir := dataFolder(t)
+	dir := postgrestest.Folder(t)
 	rest := filepath.Join(dir, "postgres.new", "base")
 	require.NoError(t, os.MkdirAll(rest, 0o700))
-	startPostgres(t, dir)
+	postgrestest.Start(t, dir)
 	require.NoDirExists(t, rest)
 }
 
 func TestPostgresIsStartedAgainWhenKilled(t *testing.T) {
 	t.Parallel()
-	database := startPostgres(t, dataFolder(t))
+	database := postgrestest.Start(t, postgrestest.Folder(t))
 	pool, err := pgxpool.New(await.Context(t), database.URL())
 	require.NoError(t, err)
 	defer pool.Close()
@@ -134,8 +136,8 @@ func TestPostgresIsStartedAgainWhenKilled(t *testing.T) {
 		require.NoError(t, err)
 		killed := database.PID()
 		require.NoError(t, syscall.Kill(killed, syscall.SIGKILL))
-		eventually(t, func() bool { return database.PID() != 0 && database.PID() != killed }, "a new server")
-		eventually(t, func() bool { return pool.Ping(ctx) == nil }, "the pool to connect again")
+		await.True(t, func() bool { return database.PID() != 0 && database.PID() != killed }, "a new server")
+		await.True(t, func() bool { return pool.Ping(ctx) == nil }, "the pool to connect again")
 	}
 	var rows int
 	require.NoError(t, pool.QueryRow(ctx, "select count(*) from kept").Scan(&rows))
@@ -144,7 +146,7 @@ func TestPostgresIsStartedAgainWhenKilled(t *testing.T) {
 
 func TestPostgresIsStartedAgainWhenBackendsOutliveIt(t *testing.T) {
 	t.Parallel()
-	database := startPostgres(t, dataFolder(t))
+	database := postgrestest.Start(t, postgrestest.Folder(t))
 	busy, err := pgxpool.New(await.Context(t), database.URL())
 	require.NoError(t, err)
 	defer busy.Close()
@@ -154,17 +156,17 @@ func TestPostgresIsStartedAgainWhenBackendsOutliveIt(t *testing.T) {
 		sleeping <- err
 	}()
 	const query = "select count(*) from pg_stat_activity where query like '%outlives */' and pid <> pg_backend_pid()"
-	eventually(t, func() bool { return number(t, database.URL(), query) == 1 }, "the busy backend")
+	await.True(t, func() bool { return postgrestest.Number(t, database.URL(), query) == 1 }, "the busy backend")
 	killed := database.PID()
 	require.NoError(t, syscall.Kill(killed, syscall.SIGKILL))
-	eventually(t, func() bool { return database.PID() != 0 && database.PID() != killed }, "a new server")
+	await.True(t, func() bool { return database.PID() != 0 && database.PID() != killed }, "a new server")
 	require.Error(t, <-sleeping)
 }
 
 func TestPostgresSurvivesTheDeathOfItsParent(t *testing.T) {
 	t.Parallel()
-	dir := dataFolder(t)
-	startPostgres(t, dataFolder(t)) // skips where there is none
+	dir := postgrestest.Folder(t)
+	postgrestest.Start(t, postgrestest.Folder(t)) // skips where there is none
 	for range 2 {
 		holder := osexec.Command(os.Args[0])
 		holder.Env = append(os.Environ(), holdEnv+"="+dir)
@@ -178,16 +180,16 @@ func TestPostgresSurvivesTheDeathOfItsParent(t *testing.T) {
 		require.NoError(t, holder.Process.Kill())
 		_ = holder.Wait()
 	}
-	database := startPostgres(t, dir)
-	require.Equal(t, 1, number(t, database.URL(), "select 1"))
+	database := postgrestest.Start(t, dir)
+	require.Equal(t, 1, postgrestest.Number(t, database.URL(), "select 1"))
 }
 
 func TestPostgresEndsAServerThatHasLostItsMaster(t *testing.T) {
 	t.Parallel()
-	dir := dataFolder(t)
-	stopPostgres(t, startPostgres(t, dir))
+	dir := postgrestest.Folder(t)
+	postgrestest.Stop(t, postgrestest.Start(t, dir))
 	orphan := startOrphan(t, dir)
-	database := startPostgres(t, dir)
+	database := postgrestest.Start(t, dir)
 	require.NotEqual(t, orphan.Process.Pid, database.PID())
 	require.NoError(t, orphan.Wait(), "a fast stop ends with code 0")
 }
@@ -212,14 +214,14 @@ func startOrphan(t *testing.T, dir string) *osexec.Cmd {
 	}
 	require.NoError(t, cmd.Start())
 	socket := filepath.Join(dir, "run", ".s.PGSQL.5432")
-	eventually(t, func() bool { _, err := os.Stat(socket); return err == nil }, "the orphan's socket")
+	await.True(t, func() bool { _, err := os.Stat(socket); return err == nil }, "the orphan's socket")
 	return cmd
 }
 
 func TestPostgresIgnoresLockFilesThatNameAnotherProcess(t *testing.T) {
 	t.Parallel()
-	dir := dataFolder(t)
-	stopPostgres(t, startPostgres(t, dir))
+	dir := postgrestest.Folder(t)
+	postgrestest.Stop(t, postgrestest.Start(t, dir))
 	data := filepath.Join(dir, "postgres")
 	other := osexec.Command("sleep", "300")
 	info, err := os.Stat(data)
@@ -235,6 +237,6 @@ func TestPostgresIgnoresLockFilesThatNameAnotherProcess(t *testing.T) {
 	socketLock := filepath.Join(dir, "run", ".s.PGSQL.5432.lock")
 	require.NoError(t, os.WriteFile(socketLock, []byte(pidFile), 0o600))
 
-	startPostgres(t, dir)
+	postgrestest.Start(t, dir)
 	require.NoError(t, other.Process.Signal(syscall.Signal(0)), "the other process was left alone")
 }

@@ -49,6 +49,10 @@ var allowed = []importRule{
 	{"internal/platform/filelock", nil, "locks files"},
 	{"internal/testing/isotest", nil, "images for tests"},
 	{"internal/testing/pgtest", nil, "a test server"},
+	{
+		"internal/testing/postgrestest", []string{"internal/platform/postgres", "internal/testing/await"},
+		"the service's own server, in tests",
+	},
 	{"internal/testing/issuer", nil, "an issuer for tests"},
 	{"internal/platform/oidc", []string{"internal/model", "internal/platform/auth"}, "users of an issuer are callers"},
 	{"internal/testing/usertoken", []string{"internal/model", "internal/platform/auth"}, "tokens for tests"},
