@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/testing/healthy"
 	"slipway/internal/wire"
 )
 
@@ -88,15 +89,7 @@ func send(method, path string, body any) []byte {
 
 // reply makes the request that posts the result of a step.
 func (m *machine) reply(step wire.Step) []byte {
-	r := wire.StepReply{StepType: step.StepType, StepID: step.StepID}
-	if output := m.output(step); output != nil {
-		text, err := json.Marshal(output)
-		if err != nil {
-			panic(err)
-		}
-		r.Output = string(text)
-	}
-	return post(m.path, r)
+	return post(m.path, healthy.Reply(step, m.output(step)))
 }
 
 func (m *machine) output(step wire.Step) any {
@@ -104,76 +97,10 @@ func (m *machine) output(step wire.Step) any {
 	case wire.StepTypeInventory:
 		return m.inventory()
 	case wire.StepTypeConnectivityCheck:
-		return reached(arg[wire.ConnectivityCheckParams](step), m.peers)
-	case wire.StepTypeNtpSynchronizer:
-		return wire.NtpSynchronizationResponse{
-			NtpSources: []wire.NtpSource{{SourceName: "ntp.example.com", SourceState: wire.SourceStateSynced}},
-		}
-	case wire.StepTypeDomainResolution:
-		return resolved(arg[wire.DomainResolutionRequest](step))
-	case wire.StepTypeVerifyVips:
-		var out wire.VerifyVipsResponse
-		for _, v := range arg[wire.VerifyVipsRequest](step) {
-			out = append(out, wire.VerifiedVip{Vip: v.Vip, VipType: v.VipType, Verification: wire.VipVerificationSucceeded})
-		}
-		return out
-	case wire.StepTypeInstallationDiskSpeedCheck:
-		return wire.DiskSpeedCheckResponse{IoSyncDuration: 2, Path: arg[wire.DiskSpeedCheckRequest](step).Path}
-	case wire.StepTypeContainerImageAvailability:
-		return pulled(arg[wire.ContainerImageAvailabilityRequest](step))
+		others := healthy.Arg[wire.ConnectivityCheckParams](step)
+		return healthy.Reached(others[:min(len(others), m.peers)])
 	}
-	return nil
-}
-
-func pulled(request wire.ContainerImageAvailabilityRequest) wire.ContainerImageAvailabilityResponse {
-	out := wire.ContainerImageAvailabilityResponse{Images: []wire.ContainerImageAvailability{}}
-	for _, image := range request.Images {
-		out.Images = append(out.Images, wire.ContainerImageAvailability{
-			Name: image, Result: wire.ContainerImageAvailabilityResultSuccess, SizeBytes: 433_815_552, Time: 4, DownloadRate: 108_453_888,
-		})
-	}
-	return out
-}
-
-func arg[T any](step wire.Step) (out T) {
-	if err := json.Unmarshal([]byte(step.Args[0]), &out); err != nil {
-		panic(err)
-	}
-	return out
-}
-
-func reached(others wire.ConnectivityCheckParams, most int) wire.ConnectivityReport {
-	report := wire.ConnectivityReport{RemoteHosts: []wire.ConnectivityRemoteHost{}}
-	for _, other := range others[:min(len(others), most)] {
-		remote := wire.ConnectivityRemoteHost{HostID: other.HostID}
-		for _, nic := range other.Nics {
-			for _, ip := range nic.IPAddresses {
-				remote.L2Connectivity = append(remote.L2Connectivity, wire.L2Connectivity{
-					OutgoingNic: "eth0", RemoteIPAddress: ip, RemoteMac: nic.Mac, Successful: true,
-				})
-				remote.L3Connectivity = append(remote.L3Connectivity, wire.L3Connectivity{
-					RemoteIPAddress: ip, AverageRttMs: 0.4, Successful: true,
-				})
-			}
-		}
-		report.RemoteHosts = append(report.RemoteHosts, remote)
-	}
-	return report
-}
-
-func resolved(request wire.DomainResolutionRequest) any {
-	type resolution struct {
-		DomainName    string   `json:"domain_name"`
-		IPv4Addresses []string `json:"ipv4_addresses"`
-	}
-	var out struct {
-		Resolutions []resolution `json:"resolutions"`
-	}
-	for _, d := range request.Domains {
-		name, _ := d["domain_name"].(string)
-		out.Resolutions = append(out.Resolutions, resolution{DomainName: name})
-	}
-	return out
+	return healthy.Output(step)
 }
 
 // inventory returns the inventory of a server with four disks and four network ports, one of them used.

@@ -2,7 +2,6 @@ package discovery_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/service/discovery"
+	"slipway/internal/testing/healthy"
 	"slipway/internal/wire"
 )
 
@@ -142,15 +142,8 @@ func (m *machine) answer(step wire.Step) *wire.StepReply {
 	if ok {
 		return other(step)
 	}
-	reply := &wire.StepReply{StepType: step.StepType, StepID: step.StepID}
-	if output := m.output(step); output != nil {
-		text, err := json.Marshal(output)
-		if err != nil {
-			panic(err)
-		}
-		reply.Output = string(text)
-	}
-	return reply
+	reply := healthy.Reply(step, m.output(step))
+	return &reply
 }
 
 // count returns how often a step was handed out.
@@ -164,63 +157,10 @@ func (m *machine) output(step wire.Step) any {
 	switch step.StepType {
 	case wire.StepTypeInventory:
 		return m.inventory()
-	case wire.StepTypeConnectivityCheck:
-		return reached(arg[wire.ConnectivityCheckParams](step))
-	case wire.StepTypeNtpSynchronizer:
-		return wire.NtpSynchronizationResponse{NtpSources: []wire.NtpSource{{SourceName: "ntp.example.com", SourceState: wire.SourceStateSynced}}}
-	case wire.StepTypeDomainResolution:
-		return resolved(step)
-	case wire.StepTypeVerifyVips:
-		var out wire.VerifyVipsResponse
-		for _, v := range arg[wire.VerifyVipsRequest](step) {
-			out = append(out, wire.VerifiedVip{Vip: v.Vip, VipType: v.VipType, Verification: wire.VipVerificationSucceeded})
-		}
-		return out
 	case wire.StepTypeFreeNetworkAddresses:
 		return wire.FreeNetworksAddresses{{Network: "192.0.2.0/24", FreeAddresses: []string{"192.0.2.200"}}}
 	}
-	return nil
-}
-
-func arg[T any](step wire.Step) T {
-	var out T
-	if err := json.Unmarshal([]byte(step.Args[0]), &out); err != nil {
-		panic(err)
-	}
-	return out
-}
-
-func reached(others wire.ConnectivityCheckParams) wire.ConnectivityReport {
-	report := wire.ConnectivityReport{RemoteHosts: []wire.ConnectivityRemoteHost{}}
-	for _, other := range others {
-		remote := wire.ConnectivityRemoteHost{HostID: other.HostID}
-		for _, nic := range other.Nics {
-			for _, ip := range nic.IPAddresses {
-				remote.L2Connectivity = append(remote.L2Connectivity, wire.L2Connectivity{
-					OutgoingNic: "eth0", RemoteIPAddress: ip, RemoteMac: nic.Mac, Successful: true,
-				})
-				remote.L3Connectivity = append(remote.L3Connectivity, wire.L3Connectivity{
-					RemoteIPAddress: ip, AverageRttMs: 0.4, Successful: true,
-				})
-			}
-		}
-		report.RemoteHosts = append(report.RemoteHosts, remote)
-	}
-	return report
-}
-
-func resolved(step wire.Step) any {
-	type resolution struct {
-		DomainName    string   `json:"domain_name"`
-		IPv4Addresses []string `json:"ipv4_addresses"`
-	}
-	var out struct {
-		Resolutions []resolution `json:"resolutions"`
-	}
-	for _, d := range arg[wire.DomainResolutionRequest](step).Domains {
-		out.Resolutions = append(out.Resolutions, resolution{DomainName: d["domain_name"].(string)})
-	}
-	return out
+	return healthy.Output(step)
 }
 
 func (m *machine) inventory() wire.Inventory {

@@ -10,6 +10,7 @@ import (
 
 	"slipway/internal/cluster/duesteps"
 	"slipway/internal/model"
+	"slipway/internal/testing/healthy"
 	"slipway/internal/wire"
 )
 
@@ -55,7 +56,7 @@ func (l *lab) connected(b *testing.B, hosts int) []*machine {
 	for i, m := range machines {
 		args, err := duesteps.Args(wire.StepTypeConnectivityCheck, duesteps.ArgsInput{Host: all[i], Remotes: remotes})
 		require.NoError(b, err)
-		report := reached(arg[wire.ConnectivityCheckParams](wire.Step{Args: args}))
+		report := healthy.Reached(healthy.Arg[wire.ConnectivityCheckParams](wire.Step{Args: args}))
 		m.set(b, func(h *model.Host) { h.Connectivity = model.PackConnectivity(report) })
 	}
 	l.setCluster(b, *h.ClusterID, func(c *model.Cluster) { c.Status = model.ClusterInsufficient })

@@ -49,6 +49,7 @@ var allowed = []importRule{
 	{"internal/platform/filelock", nil, "locks files"},
 	{"internal/testing/isotest", nil, "images for tests"},
 	{"internal/testing/pgtest", nil, "a test server"},
+	{"internal/testing/healthy", []string{"internal/wire"}, "answers steps in tests"},
 	{
 		"internal/testing/postgrestest", []string{"internal/platform/postgres", "internal/testing/await"},
 		"the service's own server, in tests",
