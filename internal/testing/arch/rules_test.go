@@ -51,7 +51,8 @@ var allowed = []importRule{
 	{"internal/testing/pgtest", nil, "a test server"},
 	{"internal/testing/healthy", []string{"internal/wire"}, "answers steps in tests"},
 	{
-		"internal/testing/postgrestest", []string{"internal/platform/postgres", "internal/testing/await"},
+		"internal/testing/postgrestest",
+		[]string{"internal/platform/postgres", "internal/testing/await"},
 		"the service's own server, in tests",
 	},
 	{"internal/testing/issuer", nil, "an issuer for tests"},
