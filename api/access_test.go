@@ -182,10 +182,10 @@ func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
 		for role := range roles {
 			if slices.Contains(allowed, role) {
 				r := ask(role, e.ok(w))
-				require.NotContains(t, []int{http.StatusUnauthorized, http.StatusTooManyRequests}, r.status, "%s as %s: %s", o.ID, role, r.body)
-				require.NotContains(t, string(r.body), "for "+o.ID, "%s as %s", o.ID, role)
+				require.NotContains(t, []int{http.StatusUnauthorized, http.StatusTooManyRequests}, r.Status, "%s as %s: %s", o.ID, role, r.Body)
+				require.NotContains(t, string(r.Body), "for "+o.ID, "%s as %s", o.ID, role)
 				if role == auth.RoleUser && o.ID != "RevokeToken" {
-					require.NotEqual(t, http.StatusNotFound, r.status, "%s as %s: %s", o.ID, role, r.body)
+					require.NotEqual(t, http.StatusNotFound, r.Status, "%s as %s: %s", o.ID, role, r.Body)
 				}
 				continue
 			}
@@ -194,7 +194,7 @@ func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
 			}
 			r := ask(role, refused)
 			denied++
-			require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden}, r.status, "%s as %s: %s", o.ID, role, r.body)
+			require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden}, r.Status, "%s as %s: %s", o.ID, role, r.Body)
 		}
 	}
 	t.Logf("cells tried %d, denied %d, unexpected 0", tried, denied)
@@ -234,22 +234,22 @@ func TestTokensOfHostsOpenTheirHostOnly(t *testing.T) {
 		"/v2/infra-env/" + pool.ID.String() + hostsOf(inA.ID) + "/downloads/ignition": http.StatusNotFound,
 	} {
 		r := l.closed.send(http.MethodGet, path, nil, ofB...)
-		require.Equal(t, status, r.status, "%s: %s", path, r.body)
+		require.Equal(t, status, r.Status, "%s: %s", path, r.Body)
 	}
 	other := map[string]any{"host_id": inA.ID}
-	require.Equal(t, http.StatusForbidden, l.closed.send(http.MethodPost, envPath(pool.ID)+"/hosts", other, ofB...).status, "as another host")
+	require.Equal(t, http.StatusForbidden, l.closed.send(http.MethodPost, envPath(pool.ID)+"/hosts", other, ofB...).Status, "as another host")
 	body, kind := form(t, "upfile", "logs")
 	r := l.closed.send(http.MethodPost, clusterPath(b)+"/logs?logs_type=controller", body, "Content-Type", kind, "X-Secret-Key", ofB[1])
-	require.Equal(t, http.StatusForbidden, r.status)
+	require.Equal(t, http.StatusForbidden, r.Status)
 
 	// The host that bootstraps sees masters of its cluster join, and no others.
 	third := l.host(pool.ID)
 	progress := map[string]any{"current_stage": "Configuring"}
 	require.Equal(t, http.StatusNotFound,
-		l.closed.send(http.MethodPut, hostPath(pool.ID, third.ID)+"/progress", progress, ofB...).status)
+		l.closed.send(http.MethodPut, hostPath(pool.ID, third.ID)+"/progress", progress, ofB...).Status)
 	l.changeHost(pool.ID, third.ID, func(h *model.Host) { h.ClusterID = &b })
 	require.NotContains(t, []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
-		l.closed.send(http.MethodPut, hostPath(pool.ID, third.ID)+"/progress", progress, ofB...).status)
+		l.closed.send(http.MethodPut, hostPath(pool.ID, third.ID)+"/progress", progress, ofB...).Status)
 
 	// The image's token only registers.
 	image := []string{"X-Secret-Key", l.imageToken(pool.ID)}
@@ -258,12 +258,12 @@ func TestTokensOfHostsOpenTheirHostOnly(t *testing.T) {
 		clusterPath(a) + "/downloads/credentials?file_name=kubeadmin-password",
 	} {
 		require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden},
-			l.closed.send(http.MethodGet, path, nil, image...).status, path)
+			l.closed.send(http.MethodGet, path, nil, image...).Status, path)
 	}
 	// A token of the v2 API is invalid where hosts have tokens of their own.
 	old := []string{"X-Secret-Key", l.token(auth.Grant{InfraEnvID: pool.ID})}
-	require.Equal(t, http.StatusUnauthorized, l.closed.send(http.MethodPost, envPath(pool.ID)+"/hosts", other, old...).status)
-	require.Equal(t, http.StatusUnauthorized, l.closed.send(http.MethodGet, clusterPath(b), nil, old...).status)
+	require.Equal(t, http.StatusUnauthorized, l.closed.send(http.MethodPost, envPath(pool.ID)+"/hosts", other, old...).Status)
+	require.Equal(t, http.StatusUnauthorized, l.closed.send(http.MethodGet, clusterPath(b), nil, old...).Status)
 }
 
 func TestTokensOfHostsEnd(t *testing.T) {
@@ -276,33 +276,33 @@ func TestTokensOfHostsEnd(t *testing.T) {
 	register := func() []string {
 		body := map[string]any{"host_id": id}
 		r := l.closed.want(http.StatusCreated, http.MethodPost, envPath(e.ID)+"/hosts", body, "X-Secret-Key", l.imageToken(e.ID))
-		require.NotEmpty(t, r.header.Get("Slipway-Token"))
-		return []string{"X-Secret-Key", r.header.Get("Slipway-Token")}
+		require.NotEmpty(t, r.Header.Get("Slipway-Token"))
+		return []string{"X-Secret-Key", r.Header.Get("Slipway-Token")}
 	}
 	poll := hostPath(e.ID, id) + "/instructions"
 	first := register()
-	require.Empty(t, l.closed.want(http.StatusOK, http.MethodGet, poll, nil, first...).header.Get("Slipway-Token"))
+	require.Empty(t, l.closed.want(http.StatusOK, http.MethodGet, poll, nil, first...).Header.Get("Slipway-Token"))
 	now = now.Add(2 * time.Hour)
-	renewed := l.closed.want(http.StatusOK, http.MethodGet, poll, nil, first...).header.Get("Slipway-Token")
+	renewed := l.closed.want(http.StatusOK, http.MethodGet, poll, nil, first...).Header.Get("Slipway-Token")
 	require.NotEmpty(t, renewed, "an old one is renewed by a poll")
 	now = now.Add(23 * time.Hour)
-	require.Contains(t, l.closed.send(http.MethodGet, poll, nil, first...).message(http.StatusUnauthorized), "has expired")
+	require.Contains(t, l.closed.send(http.MethodGet, poll, nil, first...).Message(http.StatusUnauthorized), "has expired")
 	l.closed.want(http.StatusOK, http.MethodGet, poll, nil, "X-Secret-Key", renewed)
 
 	second := register()
-	refused := l.closed.send(http.MethodGet, poll, nil, "X-Secret-Key", renewed).message(http.StatusUnauthorized)
+	refused := l.closed.send(http.MethodGet, poll, nil, "X-Secret-Key", renewed).Message(http.StatusUnauthorized)
 	require.Contains(t, refused, "has registered again")
 	image := l.imageToken(e.ID)
 	l.want(http.StatusNoContent, http.MethodPost, envPath(e.ID)+"/regenerate-signing-key", nil)
-	require.Contains(t, l.closed.send(http.MethodGet, poll, nil, second...).message(http.StatusUnauthorized), "was replaced")
+	require.Contains(t, l.closed.send(http.MethodGet, poll, nil, second...).Message(http.StatusUnauthorized), "was replaced")
 	require.Equal(t, http.StatusUnauthorized,
-		l.closed.send(http.MethodPost, envPath(e.ID)+"/hosts", map[string]any{"host_id": id}, "X-Secret-Key", image).status)
+		l.closed.send(http.MethodPost, envPath(e.ID)+"/hosts", map[string]any{"host_id": id}, "X-Secret-Key", image).Status)
 	l.changeHost(e.ID, id, func(h *model.Host) { h.Status = model.HostInstallingInProgress })
 	l.closed.want(http.StatusOK, http.MethodGet, poll, nil, second...) // an installation outlives the rotation
 	l.changeHost(e.ID, id, func(h *model.Host) { h.Status = model.HostKnownUnbound })
 	third := register()
 	l.want(http.StatusNoContent, http.MethodDelete, hostPath(e.ID, id), nil)
-	require.Contains(t, l.closed.send(http.MethodGet, poll, nil, third...).message(http.StatusUnauthorized), "there is no host")
+	require.Contains(t, l.closed.send(http.MethodGet, poll, nil, third...).Message(http.StatusUnauthorized), "there is no host")
 }
 
 // Attack: a controller writes events of another cluster. It may write its own.
@@ -320,7 +320,7 @@ func TestControllersSpeakOfTheirClusterOnly(t *testing.T) {
 		return l.closed.send(http.MethodPost, "/v2/events", map[string]any{
 			"cluster_id": cluster, "host_id": host, "infra_env_id": env, "name": name,
 			"event_time": "2026-11-21T08:00:00.000Z", "message": "hello", "severity": "info",
-		}, token...).status
+		}, token...).Status
 	}
 	require.Equal(t, http.StatusCreated, event(own, mine.ID, mine.InfraEnvID, "reboots_for_node"))
 	require.Equal(t, http.StatusNotFound, event(own, theirs.ID, theirs.InfraEnvID, "reboots_for_node"))
@@ -328,9 +328,9 @@ func TestControllersSpeakOfTheirClusterOnly(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, event(own, mine.ID, mine.InfraEnvID, "disk_is_failing"))
 	progress := map[string]any{"current_stage": "Joined"}
 	require.Equal(t, http.StatusNotFound,
-		l.closed.send(http.MethodPut, hostPath(theirs.InfraEnvID, theirs.ID)+"/progress", progress, token...).status)
+		l.closed.send(http.MethodPut, hostPath(theirs.InfraEnvID, theirs.ID)+"/progress", progress, token...).Status)
 	l.closed.want(http.StatusOK, http.MethodGet, clusterPath(own), nil, token...)
-	require.Equal(t, http.StatusNotFound, l.closed.send(http.MethodGet, clusterPath(other), nil, token...).status)
+	require.Equal(t, http.StatusNotFound, l.closed.send(http.MethodGet, clusterPath(other), nil, token...).Status)
 
 	// Another installation of the cluster has another controller.
 	_, err := l.store.UpdateCluster(t.Context(), own, func(c *model.Cluster, _ *store.Tx) error {
@@ -338,7 +338,7 @@ func TestControllersSpeakOfTheirClusterOnly(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	require.Contains(t, l.closed.send(http.MethodGet, clusterPath(own), nil, token...).message(http.StatusUnauthorized), "is over")
+	require.Contains(t, l.closed.send(http.MethodGet, clusterPath(own), nil, token...).Message(http.StatusUnauthorized), "is over")
 }
 
 func TestMachinesAndViewersSeeNoPasswordsOfAClusterOrHost(t *testing.T) {
@@ -363,7 +363,7 @@ func TestMachinesAndViewersSeeNoPasswordsOfAClusterOrHost(t *testing.T) {
 		}
 		for _, path := range paths {
 			r := l.closed.want(http.StatusOK, http.MethodGet, path, nil, header, token)
-			shown := strings.Contains(string(r.body), "hunter2")
+			shown := strings.Contains(string(r.Body), "hunter2")
 			require.Equal(t, role == auth.RoleAdmin || role == auth.RoleUser, shown, "%s as %s", path, role)
 		}
 	}
@@ -385,9 +385,9 @@ func TestSignedAddressesOfAnInfraEnvEndWithItsKey(t *testing.T) {
 	e := l.infraEnv(uuid.Nil)
 	user := []string{"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser})}
 	address := l.closed.presigned(envPath(e.ID)+"/downloads/files-presigned?file_name=discovery.ign", user...)
-	require.Equal(t, http.StatusOK, l.closed.follow(address).status)
+	require.Equal(t, http.StatusOK, l.closed.follow(address).Status)
 	l.closed.want(http.StatusNoContent, http.MethodPost, envPath(e.ID)+"/regenerate-signing-key", nil, user...)
-	require.Equal(t, http.StatusUnauthorized, l.closed.follow(address).status)
+	require.Equal(t, http.StatusUnauthorized, l.closed.follow(address).Status)
 }
 
 // Attack: others answer for the address that a disk is written from.
@@ -400,7 +400,7 @@ func TestImagesOfUsersComeOverHTTPS(t *testing.T) {
 	for _, list := range [][]string{
 		{"--image-url", "http://192.0.2.1/rhcos.raw"}, {"--image-url=ftp://192.0.2.1/x"}, {"--image-url", "https://"},
 	} {
-		require.Contains(t, s.send(http.MethodPatch, path, args(list...)).reason(http.StatusBadRequest), "begins with https://")
+		require.Contains(t, s.send(http.MethodPatch, path, args(list...)).Reason(http.StatusBadRequest), "begins with https://")
 	}
 	s.want(http.StatusCreated, http.MethodPatch, path, args("--image-url", "https://192.0.2.1/rhcos.raw", "--append-karg", "nosmt"))
 }

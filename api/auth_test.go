@@ -22,7 +22,6 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/store"
-	"slipway/internal/wire"
 )
 
 // local is a service whose callers need tokens. The helpers of service still work: they go to a second service on the same data that
@@ -87,16 +86,6 @@ func (l *local) userToken(t model.UserToken) string {
 	return token.Reveal()
 }
 
-// message requires a refusal in the shape of InfraError and returns its sentence.
-func (r reply) message(status int) string {
-	r.t.Helper()
-	require.Equal(r.t, status, r.status, "body: %s", r.body)
-	var e wire.InfraError
-	r.json(&e)
-	require.Equal(r.t, int32(status), e.Code)
-	return e.Message
-}
-
 func TestAgentsReachTheirEnvironmentAndTheClustersOfItsHosts(t *testing.T) {
 	t.Parallel()
 	l := newLocal(t, auth.ModeLocal)
@@ -123,7 +112,7 @@ func TestAgentsReachTheirEnvironmentAndTheClustersOfItsHosts(t *testing.T) {
 		"/v2/clusters?infra_env_id=" + e.ID.String():             http.StatusUnauthorized,
 		envPath(e.ID) + "/hosts?cluster_id=" + other.ID.String(): http.StatusOK,
 	} {
-		require.Equal(t, status, l.closed.send(http.MethodGet, path, nil, own...).status, path)
+		require.Equal(t, status, l.closed.send(http.MethodGet, path, nil, own...).Status, path)
 	}
 	body := map[string]any{"host_id": uuid.New()}
 	l.closed.want(http.StatusCreated, http.MethodPost, envPath(e.ID)+"/hosts", body, own...)
@@ -178,9 +167,9 @@ func TestAddressesOpenOneObject(t *testing.T) {
 		envPath(e.ID) + "/downloads/files?file_name=discovery.ign&" + ofEnv:                http.StatusOK,
 		envPath(e.ID) + "/downloads/files?file_name=discovery.ign&api_key=" + "forged.a.b": http.StatusUnauthorized,
 	} {
-		require.Equal(t, status, l.closed.send(http.MethodGet, path, nil).status, path)
+		require.Equal(t, status, l.closed.send(http.MethodGet, path, nil).Status, path)
 	}
-	list := l.closed.want(http.StatusOK, http.MethodGet, "/v2/events?"+ofCluster, nil).list()
+	list := l.closed.want(http.StatusOK, http.MethodGet, "/v2/events?"+ofCluster, nil).List()
 	require.NotEmpty(t, list)
 	for _, event := range list {
 		require.Equal(t, c.ID.String(), event["cluster_id"], "a list without ids has the caller's object only")
@@ -193,12 +182,12 @@ func TestUsersNeedATokenAndSeeEverything(t *testing.T) {
 		l := newLocal(t, mode)
 		require.Contains(
 			t,
-			l.closed.send(http.MethodGet, "/v2/clusters", nil).message(http.StatusUnauthorized),
+			l.closed.send(http.MethodGet, "/v2/clusters", nil).Message(http.StatusUnauthorized),
 			"a credential in Authorization or Watcher-Authorization is required",
 		)
 		require.Contains(
 			t,
-			l.closed.send(http.MethodGet, "/v2/clusters", nil, "Authorization", "Bearer x").message(http.StatusUnauthorized),
+			l.closed.send(http.MethodGet, "/v2/clusters", nil, "Authorization", "Bearer x").Message(http.StatusUnauthorized),
 			"Authorization: require a token",
 		)
 		token := l.token(auth.Grant{Scheme: auth.SchemeUser, Name: "ann"})
@@ -206,10 +195,10 @@ func TestUsersNeedATokenAndSeeEverything(t *testing.T) {
 			l.closed.want(http.StatusOK, http.MethodGet, "/v2/clusters", nil, "Authorization", header)
 		}
 		body := map[string]any{"name": "env", "pull_secret": pullSecret}
-		got := l.closed.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body, "Authorization", token).object()
+		got := l.closed.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body, "Authorization", token).Object()
 		require.Equal(t, "ann", got["user_name"])
-		l.closed.send(http.MethodPost, "/v2/infra-envs", body, "X-Secret-Key", token).message(http.StatusUnauthorized)
-		l.closed.send(http.MethodPost, api.OwnPath+"/v1/clusters/"+uuid.NewString()+"/commands/pause", nil).message(http.StatusUnauthorized)
+		l.closed.send(http.MethodPost, "/v2/infra-envs", body, "X-Secret-Key", token).Message(http.StatusUnauthorized)
+		l.closed.send(http.MethodPost, api.OwnPath+"/v1/clusters/"+uuid.NewString()+"/commands/pause", nil).Message(http.StatusUnauthorized)
 		// Operations that need no secret are open: machines and people ask before they have one.
 		l.closed.want(http.StatusOK, http.MethodGet, "/v2/openapi", nil)
 	}
@@ -220,11 +209,11 @@ func TestWatchersOfTheAgentBasedInstallerMayLook(t *testing.T) {
 	l := newLocal(t, auth.ModeAgentInstaller)
 	watcher := []string{"Watcher-Authorization", l.token(auth.Grant{Scheme: auth.SchemeWatcher})}
 	l.closed.want(http.StatusOK, http.MethodGet, "/v2/clusters", nil, watcher...)
-	l.closed.send(http.MethodDelete, clusterPath(uuid.New()), nil, watcher...).message(http.StatusUnauthorized)
+	l.closed.send(http.MethodDelete, clusterPath(uuid.New()), nil, watcher...).Message(http.StatusUnauthorized)
 	e := l.infraEnv(uuid.Nil)
 	agent := []string{"X-Secret-Key", l.token(auth.Grant{Scheme: auth.SchemeAgent})}
 	l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/hosts", nil, agent...)
-	l.closed.send(http.MethodGet, hostPath(e.ID, uuid.New()), nil, agent...).message(http.StatusUnauthorized)
+	l.closed.send(http.MethodGet, hostPath(e.ID, uuid.New()), nil, agent...).Message(http.StatusUnauthorized)
 }
 
 func TestAgentsFindTheirTokenInTheDiscoveryConfig(t *testing.T) {
@@ -233,7 +222,7 @@ func TestAgentsFindTheirTokenInTheDiscoveryConfig(t *testing.T) {
 	e := l.infraEnv(uuid.Nil)
 	user := []string{"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser})}
 	config := string(
-		l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign", nil, user...).body,
+		l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign", nil, user...).Body,
 	)
 	_, rest, found := strings.Cut(config, url.QueryEscape(`PULL_SECRET_TOKEN="`))
 	if !found {
@@ -254,7 +243,7 @@ func TestAddressesOfImagesAreSignedAndEndWithTheirKey(t *testing.T) {
 		user := []string{"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser})}
 		e, other := l.infraEnv(uuid.Nil), l.infraEnv(uuid.Nil)
 		image := func() (token string) {
-			got := l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/image-url", nil, user...).object()
+			got := l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/image-url", nil, user...).Object()
 			parts := strings.Split(strings.TrimPrefix(got["url"].(string), "http://service.example:8090/"), "/")
 			require.Len(t, parts, 5)
 			require.Equal(t, []string{form.kind, "4.22.9", "x86_64", "full.iso"}, []string{parts[0], parts[2], parts[3], parts[4]})
@@ -264,7 +253,7 @@ func TestAddressesOfImagesAreSignedAndEndWithTheirKey(t *testing.T) {
 			return parts[1]
 		}
 		token := image()
-		env := l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID), nil, user...).object()
+		env := l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID), nil, user...).Object()
 		require.Contains(t, env["download_url"], "/"+form.kind+"/")
 		require.NotEqual(t, "0001-01-01T00:00:00.000Z", env["expires_at"])
 		query := "?" + form.parameter + "=" + token
@@ -282,14 +271,14 @@ func TestAddressesOfImagesAreSignedAndEndWithTheirKey(t *testing.T) {
 				http.MethodGet,
 				envPath(e.ID)+"/downloads/files?file_name=ipxe-script&ipxe_script_type=boot-order-control",
 				nil,
-				user...).body,
+				user...).Body,
 		)
 		require.Contains(t, script, form.parameter+"=", "the machine has no other credential")
 
 		l.closed.want(http.StatusNoContent, http.MethodPost, envPath(e.ID)+"/regenerate-signing-key", nil, user...)
-		l.closed.send(http.MethodGet, envPath(e.ID)+query, nil).message(http.StatusUnauthorized)
+		l.closed.send(http.MethodGet, envPath(e.ID)+query, nil).Message(http.StatusUnauthorized)
 		l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"?"+form.parameter+"="+image(), nil)
-		l.closed.send(http.MethodPost, envPath(uuid.New())+"/regenerate-signing-key", nil, user...).reason(http.StatusNotFound)
+		l.closed.send(http.MethodPost, envPath(uuid.New())+"/regenerate-signing-key", nil, user...).Reason(http.StatusNotFound)
 	}
 }
 
@@ -331,7 +320,7 @@ func TestEveryOperationAsksForACredential(t *testing.T) {
 	var document struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`
 	}
-	l.closed.want(http.StatusOK, http.MethodGet, "/v2/openapi", nil).json(&document)
+	l.closed.want(http.StatusOK, http.MethodGet, "/v2/openapi", nil).JSON(&document)
 	asked := 0
 	for path, item := range document.Paths {
 		for method := range item {
@@ -341,11 +330,11 @@ func TestEveryOperationAsksForACredential(t *testing.T) {
 			}
 			address = strings.NewReplacer("{", "", "}", "").Replace(address)
 			r := l.closed.send(strings.ToUpper(method), address, nil)
-			require.Contains(t, []int{http.StatusUnauthorized, http.StatusBadRequest}, r.status, "%s %s: %s", method, path, r.body)
-			if r.status == http.StatusBadRequest {
+			require.Contains(t, []int{http.StatusUnauthorized, http.StatusBadRequest}, r.Status, "%s %s: %s", method, path, r.Body)
+			if r.Status == http.StatusBadRequest {
 				continue // a parameter that is required is missed before the authorization check
 			}
-			r.message(http.StatusUnauthorized)
+			r.Message(http.StatusUnauthorized)
 			asked++
 		}
 	}
@@ -372,10 +361,10 @@ func TestReadOnlyTokensChangeNothingAndOpenNothing(t *testing.T) {
 		clusterPath(c.ID) + "/downloads/files?file_name=bootstrap.ign", clusterPath(c.ID) + "/logs",
 		hostPath(e.ID, h.ID) + "/ignition",
 	} {
-		l.closed.send(http.MethodGet, path, nil, viewer...).message(http.StatusForbidden)
+		l.closed.send(http.MethodGet, path, nil, viewer...).Message(http.StatusForbidden)
 	}
-	l.closed.send(http.MethodPost, "/v2/clusters", map[string]any{}, viewer...).message(http.StatusForbidden)
-	l.closed.send(http.MethodPatch, clusterPath(c.ID), map[string]any{"name": "x"}, viewer...).message(http.StatusForbidden)
-	l.closed.send(http.MethodDelete, clusterPath(c.ID), nil, viewer...).message(http.StatusForbidden)
-	l.closed.send(http.MethodPost, clusterPath(c.ID)+"/actions/install", nil, viewer...).message(http.StatusForbidden)
+	l.closed.send(http.MethodPost, "/v2/clusters", map[string]any{}, viewer...).Message(http.StatusForbidden)
+	l.closed.send(http.MethodPatch, clusterPath(c.ID), map[string]any{"name": "x"}, viewer...).Message(http.StatusForbidden)
+	l.closed.send(http.MethodDelete, clusterPath(c.ID), nil, viewer...).Message(http.StatusForbidden)
+	l.closed.send(http.MethodPost, clusterPath(c.ID)+"/actions/install", nil, viewer...).Message(http.StatusForbidden)
 }

@@ -13,23 +13,23 @@ import (
 func TestCatalogueOfVersions(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	all := s.want(http.StatusOK, http.MethodGet, "/v2/openshift-versions", nil).object()
+	all := s.want(http.StatusOK, http.MethodGet, "/v2/openshift-versions", nil).Object()
 	require.Len(t, all, 3)
 	require.Equal(t, map[string]any{
 		"display_name": "4.22.9", "support_level": "production", "default": true, "cpu_architectures": []any{"x86_64", "arm64"},
 	}, all["4.22.9"])
-	latest := s.want(http.StatusOK, http.MethodGet, "/v2/openshift-versions?only_latest=true", nil).object()
+	latest := s.want(http.StatusOK, http.MethodGet, "/v2/openshift-versions?only_latest=true", nil).Object()
 	require.Len(t, latest, 2)
 	require.NotContains(t, latest, "4.22.1")
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/openshift-versions?version=4.22", nil).object(), 2)
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/openshift-versions?version=4.22", nil).Object(), 2)
 	require.Equal(t, map[string]any{"versions": map[string]any{"discovery-agent": "slipway-agent 1.0"}, "release_tag": "1.0.0"},
-		s.want(http.StatusOK, http.MethodGet, "/v2/component-versions", nil).object())
+		s.want(http.StatusOK, http.MethodGet, "/v2/component-versions", nil).Object())
 }
 
 func TestDefaultsOfANewCluster(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	got := s.want(http.StatusOK, http.MethodGet, "/v2/clusters//default-config", nil).object()
+	got := s.want(http.StatusOK, http.MethodGet, "/v2/clusters//default-config", nil).Object()
 	require.Equal(t, "10.128.0.0/14", got["cluster_network_cidr"])
 	require.EqualValues(t, 23, got["cluster_network_host_prefix"])
 	require.Equal(t, "172.30.0.0/16", got["service_network_cidr"])
@@ -40,7 +40,7 @@ func TestDefaultsOfANewCluster(t *testing.T) {
 	require.Equal(t, "", got["ntp_source"])
 
 	s = newService(t, func(o *api.Options) { o.InactiveAfter = 48 * time.Hour })
-	got = s.want(http.StatusOK, http.MethodGet, "/v2/clusters/default-config", nil).object()
+	got = s.want(http.StatusOK, http.MethodGet, "/v2/clusters/default-config", nil).Object()
 	require.EqualValues(t, 48, got["inactive_deletion_hours"], "as the deployment has it")
 }
 
@@ -49,7 +49,7 @@ func TestRequirementsFollowTheVersionAndTheTopology(t *testing.T) {
 	s := newService(t)
 	master := func(fields map[string]any) map[string]any {
 		c := s.cluster(fields)
-		got := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/preflight-requirements", nil).object()
+		got := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/preflight-requirements", nil).Object()
 		require.Len(t, got["operators"], 28)
 		return got["ocp"].(map[string]any)["master"].(map[string]any)["quantitative"].(map[string]any)
 	}

@@ -17,9 +17,9 @@ import (
 func TestConsoleOpensItsListAndTheFormOfANewCluster(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters/", nil).list())
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters/", nil).List())
 	s.cluster(nil)
-	row := s.want(http.StatusOK, http.MethodGet, "/v2/clusters/", nil).list()[0]
+	row := s.want(http.StatusOK, http.MethodGet, "/v2/clusters/", nil).List()[0]
 	for _, field := range []string{
 		"id", "name", "status", "openshift_version", "base_dns_domain", "total_host_count", "ready_host_count", "enabled_host_count",
 		"created_at",
@@ -27,21 +27,21 @@ func TestConsoleOpensItsListAndTheFormOfANewCluster(t *testing.T) {
 		require.Contains(t, row, field)
 	}
 
-	defaults := s.want(http.StatusOK, http.MethodGet, "/v2/clusters//default-config", nil).object()
+	defaults := s.want(http.StatusOK, http.MethodGet, "/v2/clusters//default-config", nil).Object()
 	require.NotEmpty(t, defaults["cluster_networks_ipv4"])
 	for _, latest := range []string{"false", "true"} {
-		for version, offer := range s.want(http.StatusOK, http.MethodGet, "/v2/openshift-versions?only_latest="+latest, nil).object() {
+		for version, offer := range s.want(http.StatusOK, http.MethodGet, "/v2/openshift-versions?only_latest="+latest, nil).Object() {
 			for _, field := range []string{"display_name", "support_level", "cpu_architectures"} {
 				require.Contains(t, offer, field, version)
 			}
 		}
 	}
-	s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).list()
+	s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).List()
 	for _, architecture := range []string{"x86_64", "arm64"} {
 		levels := s.want(
 			http.StatusOK, http.MethodGet, "/v2/support-levels/features?openshift_version=4.22&cpu_architecture="+architecture, nil,
 		).
-			object()
+			Object()
 		require.IsType(t, map[string]any{}, levels["features"])
 	}
 }
@@ -52,12 +52,12 @@ func (s *service) draft() (cluster, infraEnv uuid.UUID) {
 	made := s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/", map[string]any{
 		"name": "draft", "control_plane_count": 3, "openshift_version": "4.22", "pull_secret": pullSecret, "base_dns_domain": "example.com",
 		"cpu_architecture": "x86_64", "disk_encryption": map[string]any{"mode": "tpmv2", "enable_on": "none"},
-	}).object()
+	}).Object()
 	cluster = uuid.MustParse(made["id"].(string))
 	env := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/", map[string]any{
 		"name": "draft_infra-env", "pull_secret": pullSecret, "cluster_id": cluster, "openshift_version": "4.22",
 		"cpu_architecture": "x86_64",
-	}).object()
+	}).Object()
 	infraEnv = uuid.MustParse(env["id"].(string))
 	s.want(http.StatusOK, http.MethodPut, clusterPath(cluster)+"/ui-settings", `"AI_UI:{\"addCustomManifests\":false}"`)
 	return cluster, infraEnv
@@ -67,18 +67,18 @@ func TestConsoleDefinesAClusterAndOpensItAgain(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	cluster, env := s.draft()
-	about := s.want(http.StatusOK, http.MethodGet, clusterPath(cluster), nil).object()
+	about := s.want(http.StatusOK, http.MethodGet, clusterPath(cluster), nil).Object()
 	for _, field := range []string{"validations_info", "feature_usage"} {
 		require.True(t, json.Valid([]byte(about[field].(string))), field)
 	}
 	for range 3 {
-		require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/?cluster_id="+cluster.String(), nil).list(), 1)
+		require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/?cluster_id="+cluster.String(), nil).List(), 1)
 	}
 	s.want(http.StatusOK, http.MethodGet, envPath(env), nil)
 	require.JSONEq(
 		t,
 		`"AI_UI:{\"addCustomManifests\":false}"`,
-		string(s.want(http.StatusOK, http.MethodGet, clusterPath(cluster)+"/ui-settings", nil).body),
+		string(s.want(http.StatusOK, http.MethodGet, clusterPath(cluster)+"/ui-settings", nil).Body),
 	)
 	s.want(http.StatusOK, http.MethodGet, "/v2/clusters//default-config", nil)
 	s.want(
@@ -87,21 +87,21 @@ func TestConsoleDefinesAClusterAndOpensItAgain(t *testing.T) {
 		"/v2/support-levels/features?openshift_version=4.22&cpu_architecture=x86_64&platform_type=baremetal",
 		nil,
 	)
-	require.Empty(t, s.want(http.StatusOK, http.MethodGet, clusterPath(cluster)+"/manifests", nil).list())
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, clusterPath(cluster)+"/manifests", nil).List())
 
-	require.Contains(t, s.want(http.StatusOK, http.MethodGet, clusterPath(cluster)+"/preflight-requirements", nil).object(), "ocp")
+	require.Contains(t, s.want(http.StatusOK, http.MethodGet, clusterPath(cluster)+"/preflight-requirements", nil).Object(), "ocp")
 	bundles := s.want(
 		http.StatusOK, http.MethodGet, "/v2/operators/bundles?openshift_version=4.22&cpu_architecture=x86_64&platform_type=baremetal", nil,
 	).
-		list()
+		List()
 	require.Contains(t, bundles[0], "operators")
 	var names []string
-	s.want(http.StatusOK, http.MethodGet, "/v2/supported-operators", nil).json(&names)
+	s.want(http.StatusOK, http.MethodGet, "/v2/supported-operators", nil).JSON(&names)
 	require.Contains(t, names, "lso")
 
 	s.want(http.StatusCreated, http.MethodPatch, envPath(env), `{"image_type":"minimal-iso","ssh_authorized_key":""}`)
-	require.Contains(t, s.want(http.StatusOK, http.MethodGet, envPath(env)+"/downloads/image-url", nil).object()["url"], "minimal")
-	signed := s.want(http.StatusOK, http.MethodGet, envPath(env)+"/downloads/files-presigned?file_name=ipxe-script", nil).object()
+	require.Contains(t, s.want(http.StatusOK, http.MethodGet, envPath(env)+"/downloads/image-url", nil).Object()["url"], "minimal")
+	signed := s.want(http.StatusOK, http.MethodGet, envPath(env)+"/downloads/files-presigned?file_name=ipxe-script", nil).Object()
 	require.Contains(t, signed["url"], "ipxe-script")
 }
 
@@ -119,7 +119,7 @@ func TestConsoleEditsHostsAndWatchesTheClusterOnly(t *testing.T) {
 	)
 	s.want(http.StatusOK, http.MethodPut, clusterPath(cluster)+"/ui-settings", `"AI_UI:{\"bundlesSelected\":[]}"`)
 
-	about := s.want(http.StatusOK, http.MethodGet, clusterPath(cluster), nil).object()
+	about := s.want(http.StatusOK, http.MethodGet, clusterPath(cluster), nil).Object()
 	for _, field := range []string{
 		"kind", "status_info", "cpu_architecture", "control_plane_count", "machine_networks", "host_networks", "platform",
 		"pull_secret_set",
@@ -135,7 +135,7 @@ func TestConsoleEditsHostsAndWatchesTheClusterOnly(t *testing.T) {
 		require.True(t, json.Valid([]byte(shown[field].(string))), field)
 	}
 	s.changeHost(env, h.ID, func(h *model.Host) { h.Status, h.SuggestedRole = model.HostInstalling, model.RoleMaster })
-	shown = s.want(http.StatusOK, http.MethodGet, clusterPath(cluster), nil).object()["hosts"].([]any)[0].(map[string]any)
+	shown = s.want(http.StatusOK, http.MethodGet, clusterPath(cluster), nil).Object()["hosts"].([]any)[0].(map[string]any)
 	require.NotEmpty(t, shown["progress_stages"], "the console counts the stages of a host")
 
 	for _, action := range []string{"install", "cancel", "reset"} {
@@ -157,7 +157,7 @@ func TestConsolePagesThroughEventsAndTakesWhatAnInstallationLeft(t *testing.T) {
 		http.MethodGet,
 		page+"0&severities=info,warning,error,critical&message=&deleted_hosts=true&cluster_level=true",
 		nil,
-	).header
+	).Header
 	for _, name := range []string{
 		"Event-Count", "Severity-Count-Info", "Severity-Count-Warning", "Severity-Count-Error", "Severity-Count-Critical",
 	} {
@@ -166,19 +166,19 @@ func TestConsolePagesThroughEventsAndTakesWhatAnInstallationLeft(t *testing.T) {
 		require.Contains(t, counts.Get("Access-Control-Expose-Headers"), name)
 	}
 	first := s.want(http.StatusOK, http.MethodGet, page+"0", nil)
-	total, err := strconv.Atoi(first.header.Get("Event-Count"))
+	total, err := strconv.Atoi(first.Header.Get("Event-Count"))
 	require.NoError(t, err)
-	require.Len(t, first.list(), min(total, 10))
-	require.Empty(t, s.want(http.StatusOK, http.MethodGet, page+strconv.Itoa(total), nil).list(), "a page beyond the last one")
+	require.Len(t, first.List(), min(total, 10))
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, page+strconv.Itoa(total), nil).List(), "a page beyond the last one")
 
 	for name, content := range map[string]string{"kubeadmin-password": "word", "kubeconfig": "whole"} {
 		s.secretFile(c.ID, name, content)
 	}
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
-	require.Equal(t, "kubeadmin", s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/credentials", nil).object()["username"])
+	require.Equal(t, "kubeadmin", s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/credentials", nil).Object()["username"])
 	got := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/downloads/credentials?file_name=kubeconfig", nil)
-	require.Contains(t, got.header.Get("Content-Disposition"), "kubeconfig")
-	require.Equal(t, http.StatusNoContent, s.upload(clusterPath(c.ID)+"/logs?logs_type=controller", "logs").status)
+	require.Contains(t, got.Header.Get("Content-Disposition"), "kubeconfig")
+	require.Equal(t, http.StatusNoContent, s.upload(clusterPath(c.ID)+"/logs?logs_type=controller", "logs").Status)
 	got = s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/logs?logs_type=all", nil)
-	require.Contains(t, got.header.Get("Content-Disposition"), "filename=")
+	require.Contains(t, got.Header.Get("Content-Disposition"), "filename=")
 }

@@ -101,7 +101,7 @@ func TestDualStackListsThatDoNotFitAreRefused(t *testing.T) {
 			"user-managed networking",
 		},
 	} {
-		require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), call.body).reason(http.StatusBadRequest), call.want, name)
+		require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), call.body).Reason(http.StatusBadRequest), call.want, name)
 	}
 	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{
 		"machine_networks": cidrs("2001:db8::/64", "192.0.2.0/24"), "cluster_networks": cidrs("fd01::/48", "10.128.0.0/14"),

@@ -59,7 +59,7 @@ func TestFeaturesThatExcludeEachOtherAreRefusedByBothNames(t *testing.T) {
 		for key, value := range call.fields {
 			body[key] = value
 		}
-		got := s.send(http.MethodPost, "/v2/clusters", body).reason(http.StatusBadRequest)
+		got := s.send(http.MethodPost, "/v2/clusters", body).Reason(http.StatusBadRequest)
 		for _, want := range call.want {
 			require.Contains(t, got, want, name)
 		}
@@ -73,18 +73,18 @@ func TestHostsAndImagesOfAClusterDecideWhatItCanBecome(t *testing.T) {
 	e := s.infraEnv(c.ID)
 	h := s.host(e.ID)
 	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Role = model.RoleArbiter })
-	got := s.send(http.MethodPatch, clusterPath(c.ID), `{"platform":{"type":"vsphere"}}`).reason(http.StatusBadRequest)
+	got := s.send(http.MethodPatch, clusterPath(c.ID), `{"platform":{"type":"vsphere"}}`).Reason(http.StatusBadRequest)
 	require.Contains(t, got, "TNA")
 	require.Contains(t, got, "VSPHERE_INTEGRATION")
 	s.changeHost(e.ID, h.ID, func(h *model.Host) {
 		h.Role, h.Fencing = model.RoleMaster, &model.FencingCredentials{Address: "https://bmc"}
 	})
-	require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), `{"platform":{"type":"nutanix"}}`).reason(http.StatusBadRequest), "TNF")
+	require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), `{"platform":{"type":"nutanix"}}`).Reason(http.StatusBadRequest), "TNF")
 
 	c = s.cluster(nil)
 	s.infraEnv(c.ID)
 	got = s.send(http.MethodPatch, clusterPath(c.ID), `{"platform":{"type":"external","external":{"platform_name":"oci"}}}`).
-		reason(http.StatusBadRequest)
+		Reason(http.StatusBadRequest)
 	require.Contains(t, got, "FULL_ISO")
 	require.Contains(t, got, "EXTERNAL_PLATFORM_OCI")
 }
@@ -96,13 +96,13 @@ func TestImagesFitThePlatformOfTheirCluster(t *testing.T) {
 		"platform_name": "oci", "cloud_controller_manager": "External",
 	}}})
 	env := map[string]any{"name": "e", "pull_secret": pullSecret, "cluster_id": c.ID}
-	got := s.send(http.MethodPost, "/v2/infra-envs", env).reason(http.StatusBadRequest)
+	got := s.send(http.MethodPost, "/v2/infra-envs", env).Reason(http.StatusBadRequest)
 	require.Contains(t, got, "FULL_ISO", "the default")
 	require.Contains(t, got, "EXTERNAL_PLATFORM_OCI")
 	env["image_type"] = "minimal-iso"
 	var e wire.InfraEnv
-	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", env).json(&e)
-	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"full-iso"}`).reason(http.StatusBadRequest), "FULL_ISO")
+	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", env).JSON(&e)
+	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"full-iso"}`).Reason(http.StatusBadRequest), "FULL_ISO")
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"image_type":"minimal-iso"}`)
 }
 
@@ -117,13 +117,13 @@ func TestArchitectureOfAnInfraEnvDecidesWhoManagesTheNetwork(t *testing.T) {
 	env := map[string]any{"name": "e", "pull_secret": pullSecret, "cluster_id": c.ID, "cpu_architecture": "s390x"}
 	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", env)
 	for _, change := range []string{`{"user_managed_networking":false}`, `{"platform":{"type":"baremetal"}}`} {
-		got := s.send(http.MethodPatch, clusterPath(c.ID), change).reason(http.StatusBadRequest)
+		got := s.send(http.MethodPatch, clusterPath(c.ID), change).Reason(http.StatusBadRequest)
 		require.Contains(t, got, "CLUSTER_MANAGED_NETWORKING")
 		require.Contains(t, got, "s390x")
 	}
 	managed := s.cluster(map[string]any{"openshift_version": "4.22-multi", "cpu_architecture": "multi"})
 	env["cluster_id"] = managed.ID
-	require.Contains(t, s.send(http.MethodPost, "/v2/infra-envs", env).reason(http.StatusBadRequest), "CLUSTER_MANAGED_NETWORKING")
+	require.Contains(t, s.send(http.MethodPost, "/v2/infra-envs", env).Reason(http.StatusBadRequest), "CLUSTER_MANAGED_NETWORKING")
 	env["cpu_architecture"] = "arm64"
 	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", env)
 }

@@ -95,7 +95,7 @@ func TestEveryFieldOfAClusterIsTakenAndShown(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(call.shown), &want))
 			changed := s.cluster(nil)
 			s.want(http.StatusCreated, http.MethodPatch, clusterPath(changed.ID), call.sent)
-			got := s.want(http.StatusOK, http.MethodGet, clusterPath(changed.ID), nil).object()
+			got := s.want(http.StatusOK, http.MethodGet, clusterPath(changed.ID), nil).Object()
 			for field, value := range want {
 				require.Equal(t, value, shown(got[field], value), "changed: %s", field)
 			}
@@ -103,7 +103,7 @@ func TestEveryFieldOfAClusterIsTakenAndShown(t *testing.T) {
 				return
 			}
 			registered := s.cluster(fields)
-			got = s.want(http.StatusOK, http.MethodGet, clusterPath(registered.ID), nil).object()
+			got = s.want(http.StatusOK, http.MethodGet, clusterPath(registered.ID), nil).Object()
 			for field, value := range want {
 				require.Equal(t, value, shown(got[field], value), "registered: %s", field)
 			}
@@ -171,7 +171,7 @@ func TestVirtualAddressesCanBeLeasedInOlderVersions(t *testing.T) {
 		"no platform":           {`{"platform":{"type":"none"}}`, "VIP_AUTO_ALLOC"},
 		"a single node":         {`{"control_plane_count":1}`, "VIP_AUTO_ALLOC"},
 	} {
-		require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), call.body).reason(http.StatusBadRequest), call.want, name)
+		require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), call.body).Reason(http.StatusBadRequest), call.want, name)
 	}
 	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID),
 		`{"vip_dhcp_allocation":false,"network_type":"OVNKubernetes","api_vips":[{"ip":"192.0.2.1"}],"ingress_vips":[{"ip":"192.0.2.2"}]}`)

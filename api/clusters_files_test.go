@@ -28,35 +28,35 @@ func TestCredentialsAreGivenWhenTheClusterHasThem(t *testing.T) {
 		"/credentials", "/downloads/credentials?file_name=kubeconfig", "/downloads/credentials?file_name=kubeadmin-password",
 		"/downloads/files?file_name=bootstrap.ign",
 	} {
-		require.Contains(t, s.send(http.MethodGet, path+address, nil).reason(http.StatusConflict), "insufficient", address)
+		require.Contains(t, s.send(http.MethodGet, path+address, nil).Reason(http.StatusConflict), "insufficient", address)
 	}
 	s.secretFile(c.ID, "kubeadmin-password", "pass-word\n")
 	s.secretFile(c.ID, "kubeconfig-noingress", "early")
 	s.secretFile(c.ID, "bootstrap.ign", "{}")
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalling })
 	got := s.want(http.StatusOK, http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig-noingress", nil)
-	require.Equal(t, "early", string(got.body))
-	require.Equal(t, "no-store", got.header.Get("Cache-Control"))
-	require.Equal(t, "{}", string(s.want(http.StatusOK, http.MethodGet, path+"/downloads/files?file_name=bootstrap.ign", nil).body))
-	s.send(http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig", nil).reason(http.StatusConflict)
-	s.send(http.MethodGet, path+"/credentials", nil).reason(http.StatusConflict)
+	require.Equal(t, "early", string(got.Body))
+	require.Equal(t, "no-store", got.Header.Get("Cache-Control"))
+	require.Equal(t, "{}", string(s.want(http.StatusOK, http.MethodGet, path+"/downloads/files?file_name=bootstrap.ign", nil).Body))
+	s.send(http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig", nil).Reason(http.StatusConflict)
+	s.send(http.MethodGet, path+"/credentials", nil).Reason(http.StatusConflict)
 
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterFinalizing })
 	require.Contains(
 		t,
-		s.send(http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig", nil).reason(http.StatusConflict),
+		s.send(http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig", nil).Reason(http.StatusConflict),
 		"finalizing",
 	)
 	s.secretFile(c.ID, "kubeconfig", "whole")
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
-	require.Equal(t, "whole", string(s.want(http.StatusOK, http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig", nil).body))
+	require.Equal(t, "whole", string(s.want(http.StatusOK, http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig", nil).Body))
 	require.Equal(t, map[string]any{
 		"username": "kubeadmin", "password": "pass-word",
 		"console_url": "https://console-openshift-console.apps.prod.example.com",
-	}, s.want(http.StatusOK, http.MethodGet, path+"/credentials", nil).object())
-	s.send(http.MethodGet, path+"/downloads/files?file_name=custom_manifests.json", nil).reason(http.StatusNotFound)
-	s.send(http.MethodGet, path+"/downloads/files?file_name=..%2Fx", nil).reason(http.StatusBadRequest)
-	s.send(http.MethodGet, clusterPath(uuid.New())+"/credentials", nil).reason(http.StatusNotFound)
+	}, s.want(http.StatusOK, http.MethodGet, path+"/credentials", nil).Object())
+	s.send(http.MethodGet, path+"/downloads/files?file_name=custom_manifests.json", nil).Reason(http.StatusNotFound)
+	s.send(http.MethodGet, path+"/downloads/files?file_name=..%2Fx", nil).Reason(http.StatusBadRequest)
+	s.send(http.MethodGet, clusterPath(uuid.New())+"/credentials", nil).Reason(http.StatusNotFound)
 }
 
 func TestFilesOfAnInstallationAreDownloaded(t *testing.T) {
@@ -69,19 +69,19 @@ func TestFilesOfAnInstallationAreDownloaded(t *testing.T) {
 		"custom_manifests.yaml",
 	}
 	for _, name := range names {
-		require.Contains(t, s.send(http.MethodGet, path+name, nil).reason(http.StatusConflict), name)
+		require.Contains(t, s.send(http.MethodGet, path+name, nil).Reason(http.StatusConflict), name)
 	}
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalling })
 	for _, name := range names {
-		require.Contains(t, s.send(http.MethodGet, path+name, nil).reason(http.StatusNotFound), name)
+		require.Contains(t, s.send(http.MethodGet, path+name, nil).Reason(http.StatusNotFound), name)
 		s.secretFile(c.ID, name, "content of "+name)
 		got := s.want(http.StatusOK, http.MethodGet, path+name, nil)
-		require.Equal(t, "content of "+name, string(got.body))
-		require.Equal(t, `attachment; filename="`+name+`"`, got.header.Get("Content-Disposition"))
-		require.Equal(t, "application/octet-stream", got.header.Get("Content-Type"))
+		require.Equal(t, "content of "+name, string(got.Body))
+		require.Equal(t, `attachment; filename="`+name+`"`, got.Header.Get("Content-Disposition"))
+		require.Equal(t, "application/octet-stream", got.Header.Get("Content-Type"))
 		head := s.want(http.StatusOK, http.MethodHead, path+name, nil)
-		require.Empty(t, head.body)
-		require.Equal(t, got.header.Get("Content-Length"), head.header.Get("Content-Length"))
+		require.Empty(t, head.Body)
+		require.Equal(t, got.Header.Get("Content-Length"), head.Header.Get("Content-Length"))
 		require.NotContains(t, s.logged.String(), "content of")
 	}
 	for _, status := range []model.ClusterStatus{
@@ -91,8 +91,8 @@ func TestFilesOfAnInstallationAreDownloaded(t *testing.T) {
 		s.want(http.StatusOK, http.MethodGet, path+"metadata.json", nil)
 	}
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterReady })
-	s.send(http.MethodGet, path+"metadata.json", nil).reason(http.StatusConflict)
-	s.send(http.MethodGet, clusterPath(uuid.New())+"/downloads/files?file_name=metadata.json", nil).reason(http.StatusNotFound)
+	s.send(http.MethodGet, path+"metadata.json", nil).Reason(http.StatusConflict)
+	s.send(http.MethodGet, clusterPath(uuid.New())+"/downloads/files?file_name=metadata.json", nil).Reason(http.StatusNotFound)
 }
 
 func TestIgnitionOfAHostIsGivenOnceItWasMade(t *testing.T) {
@@ -106,21 +106,21 @@ func TestIgnitionOfAHostIsGivenOnceItWasMade(t *testing.T) {
 	})
 	// The installer asks below "infra-env", in the singular.
 	download := "/v2/infra-env/" + e.ID.String() + "/hosts/" + h.ID.String() + "/downloads/ignition"
-	require.Contains(t, s.send(http.MethodGet, download, nil).reason(http.StatusConflict), "prepared")
-	require.Contains(t, s.send(http.MethodGet, hostPath(e.ID, h.ID)+"/ignition", nil).reason(http.StatusConflict), "prepared")
+	require.Contains(t, s.send(http.MethodGet, download, nil).Reason(http.StatusConflict), "prepared")
+	require.Contains(t, s.send(http.MethodGet, hostPath(e.ID, h.ID)+"/ignition", nil).Reason(http.StatusConflict), "prepared")
 	s.secretFile(c.ID, "master-"+h.ID.String()+".ign", `{"ignition":{}}`)
 	got := s.want(http.StatusOK, http.MethodGet, download, nil)
-	require.Equal(t, `{"ignition":{}}`, string(got.body))
-	require.Equal(t, `attachment; filename="master-`+h.ID.String()+`.ign"`, got.header.Get("Content-Disposition"))
+	require.Equal(t, `{"ignition":{}}`, string(got.Body))
+	require.Equal(t, `attachment; filename="master-`+h.ID.String()+`.ign"`, got.Header.Get("Content-Disposition"))
 	require.Equal(
 		t,
 		map[string]any{"config": `{"ignition":{}}`},
-		s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID)+"/ignition", nil).object(),
+		s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID)+"/ignition", nil).Object(),
 	)
 
 	pool := s.infraEnv(uuid.Nil)
 	unbound := s.host(pool.ID)
-	s.send(http.MethodGet, hostPath(pool.ID, unbound.ID)+"/ignition", nil).reason(http.StatusConflict)
+	s.send(http.MethodGet, hostPath(pool.ID, unbound.ID)+"/ignition", nil).Reason(http.StatusConflict)
 }
 
 func TestClustersThatExistAlreadyHaveNoInstallConfig(t *testing.T) {
@@ -128,13 +128,13 @@ func TestClustersThatExistAlreadyHaveNoInstallConfig(t *testing.T) {
 	s := newService(t)
 	withoutVersion := map[string]any{"name": "d2", "api_vip_dnsname": "api.d2.example.com", "openshift_cluster_id": uuid.New()}
 	var without wire.Cluster
-	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", withoutVersion).json(&without)
+	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", withoutVersion).JSON(&without)
 	for _, id := range []uuid.UUID{s.imported().ID, without.ID} {
 		path := clusterPath(id) + "/install-config"
 		const want = "only adds hosts to a cluster that exists already, which has no install-config here"
-		require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusBadRequest), want)
+		require.Contains(t, s.send(http.MethodGet, path, nil).Reason(http.StatusBadRequest), want)
 		for _, override := range []string{`"{\"fips\":true}"`, `"{}"`, `""`} {
-			require.Contains(t, s.send(http.MethodPatch, path, override).reason(http.StatusBadRequest), want, override)
+			require.Contains(t, s.send(http.MethodPatch, path, override).Reason(http.StatusBadRequest), want, override)
 		}
 		require.Empty(t, s.readCluster(id).InstallConfigOverrides)
 	}
@@ -142,7 +142,7 @@ func TestClustersThatExistAlreadyHaveNoInstallConfig(t *testing.T) {
 	s.changeCluster(installed.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
 	s.want(http.StatusAccepted, http.MethodPost, clusterPath(installed.ID)+"/actions/allow-add-hosts", nil)
 	path := clusterPath(installed.ID) + "/install-config"
-	refusal := s.send(http.MethodPatch, path, `"{\"fips\":true}"`).reason(http.StatusConflict)
+	refusal := s.send(http.MethodPatch, path, `"{\"fips\":true}"`).Reason(http.StatusConflict)
 	require.Contains(t, refusal, "require a cluster that is not installed yet")
 	s.want(http.StatusOK, http.MethodGet, path, nil)
 }
@@ -176,24 +176,24 @@ func TestInstallConfigIsReadAsAStringAndOverridden(t *testing.T) {
 	path := clusterPath(c.ID) + "/install-config"
 	read := func() map[string]any {
 		var text string
-		s.want(http.StatusOK, http.MethodGet, path, nil).json(&text)
+		s.want(http.StatusOK, http.MethodGet, path, nil).JSON(&text)
 		config := map[string]any{}
 		require.NoError(t, json.Unmarshal([]byte(text), &config))
 		return config
 	}
 	require.Equal(t, "example.com", read()["baseDomain"])
 	require.Equal(t, false, read()["fips"])
-	require.Empty(t, s.want(http.StatusCreated, http.MethodPatch, path, `"{\"fips\":true}"`).body)
+	require.Empty(t, s.want(http.StatusCreated, http.MethodPatch, path, `"{\"fips\":true}"`).Body)
 	require.Equal(t, true, read()["fips"])
 	require.JSONEq(t, `{"fips":true}`, s.readCluster(c.ID).InstallConfigOverrides)
-	require.Contains(t, s.send(http.MethodPatch, path, `"{\"flips\":true}"`).reason(http.StatusBadRequest), "flips")
-	s.send(http.MethodPatch, path, `"{"`).reason(http.StatusBadRequest)
+	require.Contains(t, s.send(http.MethodPatch, path, `"{\"flips\":true}"`).Reason(http.StatusBadRequest), "flips")
+	s.send(http.MethodPatch, path, `"{"`).Reason(http.StatusBadRequest)
 	require.Contains(
 		t,
-		s.send(http.MethodPatch, path, `"{\"metadata\":{\"name\":\"other\"}}"`).reason(http.StatusBadRequest),
+		s.send(http.MethodPatch, path, `"{\"metadata\":{\"name\":\"other\"}}"`).Reason(http.StatusBadRequest),
 		"metadata.name",
 	)
-	s.send(http.MethodPatch, clusterPath(uuid.New())+"/install-config", `"{}"`).reason(http.StatusNotFound)
+	s.send(http.MethodPatch, clusterPath(uuid.New())+"/install-config", `"{}"`).Reason(http.StatusNotFound)
 	e := s.infraEnv(c.ID)
 	_, err := s.store.UpdateInfraEnv(t.Context(), e.ID, func(e *model.InfraEnv, _ *store.Tx) error {
 		e.AdditionalTrustBundle = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
@@ -201,12 +201,12 @@ func TestInstallConfigIsReadAsAStringAndOverridden(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Contains(t, read()["additionalTrustBundle"], "MIIB", "what the InfraEnvs of hosts trust")
-	require.Contains(t, s.send(http.MethodPatch, path, `{"fips":true}`).reason(http.StatusBadRequest), "string")
+	require.Contains(t, s.send(http.MethodPatch, path, `{"fips":true}`).Reason(http.StatusBadRequest), "string")
 	require.Equal(t, true, read()["fips"])
 	s.want(http.StatusCreated, http.MethodPatch, path, `""`)
 	require.Equal(t, false, read()["fips"])
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalling })
-	s.send(http.MethodPatch, path, `"{}"`).reason(http.StatusConflict)
+	s.send(http.MethodPatch, path, `"{}"`).Reason(http.StatusConflict)
 }
 
 func TestControllerReportsTheEndOfAnInstallation(t *testing.T) {
@@ -217,15 +217,15 @@ func TestControllerReportsTheEndOfAnInstallation(t *testing.T) {
 	completion := map[string]any{"is_success": true, "error_info": "", "data": map[string]any{"controller": map[string]any{"a": 1}}}
 	require.Contains(
 		t,
-		s.send(http.MethodPost, path+"/actions/complete-installation", completion).reason(http.StatusConflict),
+		s.send(http.MethodPost, path+"/actions/complete-installation", completion).Reason(http.StatusConflict),
 		"insufficient",
 	)
-	s.send(http.MethodPost, path+"/uploads/ingress-cert", `"pem"`).reason(http.StatusBadRequest)
+	s.send(http.MethodPost, path+"/uploads/ingress-cert", `"pem"`).Reason(http.StatusBadRequest)
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterFinalizing })
 
 	s.want(http.StatusOK, http.MethodPut, path+"/progress", `{"finalizing_stage":"Adding router ca"}`)
 	require.Equal(t, "Adding router ca", string(s.readCluster(c.ID).Progress.FinalizingStage))
-	s.send(http.MethodPut, path+"/progress", `{"finalizing_stage":"Dancing"}`).reason(http.StatusBadRequest)
+	s.send(http.MethodPut, path+"/progress", `{"finalizing_stage":"Dancing"}`).Reason(http.StatusBadRequest)
 
 	s.want(
 		http.StatusOK,
@@ -233,19 +233,19 @@ func TestControllerReportsTheEndOfAnInstallation(t *testing.T) {
 		path+"/monitored-operators",
 		`{"name":"console","status":"progressing","status_info":"soon","version":"4.22.9"}`,
 	)
-	list := s.want(http.StatusOK, http.MethodGet, path+"/monitored-operators", nil).list()
+	list := s.want(http.StatusOK, http.MethodGet, path+"/monitored-operators", nil).List()
 	require.Len(t, list, 1)
 	require.Equal(t, "progressing", list[0]["status"])
 	require.Equal(t, "4.22.9", list[0]["version"])
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"/monitored-operators?operator_name=console", nil).list(), 1)
-	s.send(http.MethodGet, path+"/monitored-operators?operator_name=other", nil).reason(http.StatusNotFound)
-	s.send(http.MethodPut, path+"/monitored-operators", `{"name":"other","status":"available"}`).reason(http.StatusNotFound)
-	s.send(http.MethodPut, path+"/monitored-operators", `{"status":"available"}`).reason(http.StatusBadRequest)
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"/monitored-operators?operator_name=console", nil).List(), 1)
+	s.send(http.MethodGet, path+"/monitored-operators?operator_name=other", nil).Reason(http.StatusNotFound)
+	s.send(http.MethodPut, path+"/monitored-operators", `{"name":"other","status":"available"}`).Reason(http.StatusNotFound)
+	s.send(http.MethodPut, path+"/monitored-operators", `{"status":"available"}`).Reason(http.StatusBadRequest)
 
 	require.Equal(
 		t,
 		c.ID.String(),
-		s.want(http.StatusAccepted, http.MethodPost, path+"/actions/complete-installation", completion).object()["id"],
+		s.want(http.StatusAccepted, http.MethodPost, path+"/actions/complete-installation", completion).Object()["id"],
 	)
-	s.send(http.MethodPost, path+"/actions/complete-installation", `{}`).reason(http.StatusBadRequest)
+	s.send(http.MethodPost, path+"/actions/complete-installation", `{}`).Reason(http.StatusBadRequest)
 }

@@ -17,7 +17,7 @@ func (s *service) imported() wire.Cluster {
 	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
 		"name": "scale-up My cluster", "api_vip_dnsname": "api.prod.example.com", "openshift_cluster_id": uuid.New(),
 		"openshift_version": "4.22.9",
-	}).json(&c)
+	}).JSON(&c)
 	return c
 }
 
@@ -38,9 +38,9 @@ func TestImportedClusterTakesHosts(t *testing.T) {
 	require.JSONEq(t, "{}", c.ValidationsInfo)
 	h := s.host(s.infraEnv(c.ID).ID)
 	require.Equal(t, wire.HostKindAddToExistingClusterHost, h.Kind)
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?openshift_cluster_id="+c.OpenshiftClusterID.String(), nil).list(), 1)
-	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?openshift_cluster_id="+uuid.Nil.String(), nil).list())
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?openshift_cluster_id=", nil).list(), 1, "no id")
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?openshift_cluster_id="+c.OpenshiftClusterID.String(), nil).List(), 1)
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?openshift_cluster_id="+uuid.Nil.String(), nil).List())
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?openshift_cluster_id=", nil).List(), 1, "no id")
 }
 
 func TestImportedClusterWithoutADNSNameOfItsAPIKeepsItsName(t *testing.T) {
@@ -50,7 +50,7 @@ func TestImportedClusterWithoutADNSNameOfItsAPIKeepsItsName(t *testing.T) {
 		var c wire.Cluster
 		s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
 			"name": "mine", "api_vip_dnsname": api, "openshift_cluster_id": uuid.New(),
-		}).json(&c)
+		}).JSON(&c)
 		require.Equal(t, "mine", c.Name, api)
 		require.Empty(t, c.BaseDNSDomain, api)
 	}
@@ -72,7 +72,7 @@ func TestClustersThatCannotBeImportedAreRefused(t *testing.T) {
 	} {
 		body := map[string]any{"name": "x", "api_vip_dnsname": "192.0.2.1", "openshift_cluster_id": uuid.New()}
 		body[call.field] = call.value
-		require.Contains(t, s.send(http.MethodPost, "/v2/clusters/import", body).reason(http.StatusBadRequest), call.want, name)
+		require.Contains(t, s.send(http.MethodPost, "/v2/clusters/import", body).Reason(http.StatusBadRequest), call.want, name)
 	}
 	body := map[string]any{"name": "x", "api_vip_dnsname": "192.0.2.1", "openshift_cluster_id": uuid.New(), "openshift_version": "4.9.1"}
 	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", body)
@@ -83,21 +83,21 @@ func TestDisconnectedClusterIsNotWatched(t *testing.T) {
 	s := newService(t)
 	var c wire.Cluster
 	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/disconnected", map[string]any{"name": "far", "openshift_version": "4.22"}).
-		json(&c)
+		JSON(&c)
 	require.Equal(t, wire.ClusterKindDisconnectedCluster, c.Kind)
 	require.Equal(t, wire.ClusterStatusUnmonitored, c.Status)
 	require.Equal(t, "4.22.9", c.OpenshiftVersion)
 	require.False(t, c.PullSecretSet)
-	require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), `{"tags":"x"}`).reason(http.StatusConflict), "unmonitored")
-	require.Contains(t, s.send(http.MethodGet, clusterPath(c.ID)+"/install-config", nil).reason(http.StatusBadRequest), "disconnected image")
-	s.send(http.MethodPatch, clusterPath(c.ID)+"/install-config", `"{}"`).reason(http.StatusConflict)
+	require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), `{"tags":"x"}`).Reason(http.StatusConflict), "unmonitored")
+	require.Contains(t, s.send(http.MethodGet, clusterPath(c.ID)+"/install-config", nil).Reason(http.StatusBadRequest), "disconnected image")
+	s.send(http.MethodPatch, clusterPath(c.ID)+"/install-config", `"{}"`).Reason(http.StatusConflict)
 	require.Contains(
 		t,
-		s.send(http.MethodPost, clusterPath(c.ID)+"/actions/allow-add-hosts", nil).reason(http.StatusConflict),
+		s.send(http.MethodPost, clusterPath(c.ID)+"/actions/allow-add-hosts", nil).Reason(http.StatusConflict),
 		"unmonitored",
 	)
 	for _, body := range []string{`{"name":"Far","openshift_version":"4.22"}`, `{"name":"far","openshift_version":"4.99"}`} {
-		s.send(http.MethodPost, "/v2/clusters/disconnected", body).reason(http.StatusBadRequest)
+		s.send(http.MethodPost, "/v2/clusters/disconnected", body).Reason(http.StatusBadRequest)
 	}
 	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
 }
@@ -111,13 +111,13 @@ func TestInstalledClusterCanBeOpenedForMoreHosts(t *testing.T) {
 		first := s.host(e.ID)
 		require.Contains(
 			t,
-			s.send(http.MethodPost, clusterPath(c.ID)+"/actions/"+action, nil).reason(http.StatusConflict),
+			s.send(http.MethodPost, clusterPath(c.ID)+"/actions/"+action, nil).Reason(http.StatusConflict),
 			"require status installed",
 		)
 		s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
 		s.changeHost(e.ID, first.ID, func(h *model.Host) { h.Status, h.Stage = model.HostInstalled, model.StageDone })
 		var got wire.Cluster
-		s.want(http.StatusAccepted, http.MethodPost, clusterPath(c.ID)+"/actions/"+action, nil).json(&got)
+		s.want(http.StatusAccepted, http.MethodPost, clusterPath(c.ID)+"/actions/"+action, nil).JSON(&got)
 		require.Equal(t, wire.ClusterKindAddHostsCluster, got.Kind)
 		require.Equal(t, wire.ClusterStatusAddingHosts, got.Status)
 		require.Equal(t, "api.prod.example.com", got.APIVipDNSName)
@@ -129,9 +129,9 @@ func TestInstalledClusterCanBeOpenedForMoreHosts(t *testing.T) {
 		require.Equal(t, wire.ClusterStatusAddingHosts, s.readCluster(c.ID).Status)
 		require.Equal(t, wire.HostKindHost, first.Kind)
 		require.Equal(t, wire.HostStatusInstalled, first.Status)
-		s.send(http.MethodPost, clusterPath(c.ID)+"/actions/"+action, nil).reason(http.StatusConflict)
+		s.send(http.MethodPost, clusterPath(c.ID)+"/actions/"+action, nil).Reason(http.StatusConflict)
 	}
-	s.send(http.MethodPost, clusterPath(uuid.New())+"/actions/allow-add-hosts", nil).reason(http.StatusNotFound)
+	s.send(http.MethodPost, clusterPath(uuid.New())+"/actions/allow-add-hosts", nil).Reason(http.StatusNotFound)
 }
 
 func TestClusterThatTakesHostsKeepsWhatItIsMadeOf(t *testing.T) {
@@ -154,11 +154,11 @@ func TestClusterThatTakesHostsKeepsWhatItIsMadeOf(t *testing.T) {
 			"network_type": `{"network_type":"Calico"}`, "olm_operators": `{"olm_operators":[{"name":"lso"}]}`,
 			"hyperthreading": `{"hyperthreading":"none"}`, "disk_encryption": `{"disk_encryption":{"enable_on":"all"}}`,
 		} {
-			require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), body).reason(http.StatusConflict), field)
+			require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), body).Reason(http.StatusConflict), field)
 		}
 	}
 	s.want(http.StatusCreated, http.MethodPatch, clusterPath(imported.ID), `{"name":"prod","base_dns_domain":"example.com"}`)
-	require.Contains(t, s.send(http.MethodPatch, clusterPath(installed.ID), `{"name":"other"}`).reason(http.StatusConflict), "name")
+	require.Contains(t, s.send(http.MethodPatch, clusterPath(installed.ID), `{"name":"other"}`).Reason(http.StatusConflict), "name")
 }
 
 func TestHostsOfAnExistingClusterAreWorkersFromTheStart(t *testing.T) {
@@ -167,7 +167,7 @@ func TestHostsOfAnExistingClusterAreWorkersFromTheStart(t *testing.T) {
 	c := s.imported()
 	e := s.infraEnv(c.ID)
 	h := s.host(e.ID)
-	got := s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID), nil).object()
+	got := s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID), nil).Object()
 	require.Equal(t, "worker", got["role"])
 	require.Equal(t, []any{
 		"Starting installation", "Installing", "Writing image to disk", "Waiting for control plane", "Rebooting",

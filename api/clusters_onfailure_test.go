@@ -14,11 +14,11 @@ func TestFailurePolicyIsKeptWithItsCluster(t *testing.T) {
 	s := newService(t)
 	c := s.cluster(nil)
 	path := ownClusterPath(c.ID) + "/on-failure"
-	require.JSONEq(t, `{"on_failure":"default"}`, string(s.want(http.StatusOK, http.MethodGet, path, nil).body))
+	require.JSONEq(t, `{"on_failure":"default"}`, string(s.want(http.StatusOK, http.MethodGet, path, nil).Body))
 	for shown, policy := range map[string]model.FailurePolicy{"fail": "fail", "wait": "wait", "default": ""} {
 		sent := `{"on_failure":"` + shown + `"}`
-		require.JSONEq(t, sent, string(s.want(http.StatusOK, http.MethodPut, path, sent).body))
-		require.JSONEq(t, sent, string(s.want(http.StatusOK, http.MethodGet, path, nil).body))
+		require.JSONEq(t, sent, string(s.want(http.StatusOK, http.MethodPut, path, sent).Body))
+		require.JSONEq(t, sent, string(s.want(http.StatusOK, http.MethodGet, path, nil).Body))
 		kept, err := s.store.Cluster(t.Context(), c.ID)
 		require.NoError(t, err)
 		require.Equal(t, policy, kept.OnFailure)
@@ -28,6 +28,6 @@ func TestFailurePolicyIsKeptWithItsCluster(t *testing.T) {
 		``:                      "a JSON body is required",
 		`{"on_failure":1}`:      "on_failure",
 	} {
-		require.Contains(t, s.send(http.MethodPut, path, sent).reason(http.StatusBadRequest), want)
+		require.Contains(t, s.send(http.MethodPut, path, sent).Reason(http.StatusBadRequest), want)
 	}
 }

@@ -40,7 +40,7 @@ func TestReplyTellsEverythingThatIsKnownOfACluster(t *testing.T) {
 		c.Imported, c.APIVIPDNSName = true, "api.example.com"
 		c.InstallConfigOverride = `{"fips":true}`
 	})
-	got := s.want(http.StatusOK, http.MethodGet, clusterPath(id), nil).object()
+	got := s.want(http.StatusOK, http.MethodGet, clusterPath(id), nil).Object()
 	for field, want := range map[string]any{
 		"user_name": "anna@example.com", "org_id": "org-1", "email_domain": "example.com", "openshift_cluster_id": other.String(),
 		"api_vips":      []any{map[string]any{"cluster_id": id.String(), "ip": "192.0.2.1", "verification": "succeeded"}},

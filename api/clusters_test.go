@@ -52,7 +52,7 @@ func TestNewClusterGetsTheDefaultsOfTheContract(t *testing.T) {
 	require.Equal(
 		t,
 		"cluster_registration_succeeded",
-		s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String(), nil).list()[0]["name"],
+		s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String(), nil).List()[0]["name"],
 	)
 }
 
@@ -81,7 +81,7 @@ func TestSettingsOfAClusterComeBackAsTheyWereSent(t *testing.T) {
 	changed := s.cluster(nil)
 	s.want(http.StatusCreated, http.MethodPatch, clusterPath(changed.ID), settings)
 	for name, id := range map[string]uuid.UUID{"registered": registered.ID, "changed": changed.ID} {
-		got := s.want(http.StatusOK, http.MethodGet, clusterPath(id), nil).object()
+		got := s.want(http.StatusOK, http.MethodGet, clusterPath(id), nil).Object()
 		for field, sent := range settings {
 			require.Equal(t, withoutClusterID(plain(t, sent)), withoutClusterID(got[field]), "%s: %s", name, field)
 		}
@@ -160,10 +160,10 @@ func TestClusterInAnInstallationIsNotChangedOrDeleted(t *testing.T) {
 		model.ClusterInstalled: true, model.ClusterError: true,
 	} {
 		s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = status })
-		require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), `{"name":"x"}`).reason(http.StatusConflict), status)
-		require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID)+"/install-config", `"{}"`).reason(http.StatusConflict), status)
+		require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), `{"name":"x"}`).Reason(http.StatusConflict), status)
+		require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID)+"/install-config", `"{}"`).Reason(http.StatusConflict), status)
 		if !deletable {
-			require.Contains(t, s.send(http.MethodDelete, clusterPath(c.ID), nil).reason(http.StatusConflict), status)
+			require.Contains(t, s.send(http.MethodDelete, clusterPath(c.ID), nil).Reason(http.StatusConflict), status)
 		}
 	}
 }
@@ -175,22 +175,22 @@ func TestDeletedClusterIsGoneAndItsFilesWaitForThePurge(t *testing.T) {
 	_, err := s.blob.Put(t.Context(), "clusters/"+c.ID.String()+"/metadata.json", []byte("{}"))
 	require.NoError(t, err)
 	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
-	require.Contains(t, s.send(http.MethodGet, clusterPath(c.ID), nil).reason(http.StatusNotFound), c.ID.String())
+	require.Contains(t, s.send(http.MethodGet, clusterPath(c.ID), nil).Reason(http.StatusNotFound), c.ID.String())
 	left, err := s.blob.List(t.Context(), "clusters/"+c.ID.String())
 	require.NoError(t, err)
 	require.Len(t, left, 1, "the cluster may be brought back")
-	s.send(http.MethodDelete, clusterPath(c.ID), nil).reason(http.StatusNotFound)
+	s.send(http.MethodDelete, clusterPath(c.ID), nil).Reason(http.StatusNotFound)
 }
 
 func TestListOfClustersHasHostsOnRequestOnly(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, "/v2/clusters", nil).body))
+	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, "/v2/clusters", nil).Body))
 	c := s.cluster(nil)
 	s.cluster(map[string]any{"name": "empty"})
 	s.host(s.infraEnv(c.ID).ID)
 	for query, hosts := range map[string]int{"": 0, "?with_hosts=false": 0, "?with_hosts=true": 1} {
-		list := s.want(http.StatusOK, http.MethodGet, "/v2/clusters"+query, nil).list()
+		list := s.want(http.StatusOK, http.MethodGet, "/v2/clusters"+query, nil).List()
 		require.Len(t, list, 2)
 		require.Equal(t, "empty", list[0]["name"], "newest first")
 		require.Len(t, list[1]["hosts"], hosts, query)
@@ -199,11 +199,11 @@ func TestListOfClustersHasHostsOnRequestOnly(t *testing.T) {
 		require.EqualValues(t, 0, list[1]["ready_host_count"])
 		require.Len(t, list[1]["monitored_operators"], 1)
 	}
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?owner=admin", nil).list(), 2)
-	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?owner=somebody", nil).list())
-	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?openshift_cluster_id="+uuid.NewString(), nil).list())
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?owner=admin", nil).List(), 2)
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?owner=somebody", nil).List())
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?openshift_cluster_id="+uuid.NewString(), nil).List())
 	require.Len(t, s.readCluster(c.ID).Hosts, 1)
-	require.Empty(t, s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"?exclude-hosts=true", nil).object()["hosts"])
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"?exclude-hosts=true", nil).Object()["hosts"])
 }
 
 func TestCommandsGoToTheOrchestratorAndItsRefusalToTheUser(t *testing.T) {
@@ -211,7 +211,7 @@ func TestCommandsGoToTheOrchestratorAndItsRefusalToTheUser(t *testing.T) {
 	s := newService(t)
 	c := s.cluster(nil)
 	for _, command := range []string{"install", "cancel", "reset"} {
-		got := s.want(http.StatusAccepted, http.MethodPost, clusterPath(c.ID)+"/actions/"+command, nil).object()
+		got := s.want(http.StatusAccepted, http.MethodPost, clusterPath(c.ID)+"/actions/"+command, nil).Object()
 		require.Equal(t, c.ID.String(), got["id"])
 	}
 	id := c.ID.String()
@@ -219,7 +219,7 @@ func TestCommandsGoToTheOrchestratorAndItsRefusalToTheUser(t *testing.T) {
 	s.orchestrator.err = model.Conflictf("cluster prod cannot be installed: require status ready, found insufficient")
 	require.Contains(
 		t,
-		s.send(http.MethodPost, clusterPath(c.ID)+"/actions/install", nil).reason(http.StatusConflict),
+		s.send(http.MethodPost, clusterPath(c.ID)+"/actions/install", nil).Reason(http.StatusConflict),
 		"found insufficient",
 	)
 }
@@ -231,7 +231,7 @@ func TestMastersTakeWorkUntilThereAreTwoWorkers(t *testing.T) {
 	e := s.infraEnv(c.ID)
 	forced := func() bool {
 		var c2 wire.Cluster
-		s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).json(&c2)
+		s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).JSON(&c2)
 		return c2.SchedulableMastersForcedTrue
 	}
 	for n, role := range []model.Role{model.RoleMaster, model.RoleMaster, model.RoleArbiter, model.RoleWorker, model.RoleWorker} {

@@ -26,28 +26,28 @@ func TestADeletedClusterComesBack(t *testing.T) {
 			if withInfraEnv {
 				s.want(http.StatusNoContent, http.MethodDelete, envPath(env.ID), nil)
 			}
-			s.send(http.MethodGet, clusterPath(c.ID), nil).reason(http.StatusNotFound)
-			s.send(http.MethodGet, clusterPath(c.ID)+"/downloads/credentials?file_name=kubeconfig", nil).reason(http.StatusNotFound)
+			s.send(http.MethodGet, clusterPath(c.ID), nil).Reason(http.StatusNotFound)
+			s.send(http.MethodGet, clusterPath(c.ID)+"/downloads/credentials?file_name=kubeconfig", nil).Reason(http.StatusNotFound)
 
 			var back wire.Cluster
-			s.want(http.StatusOK, http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil).json(&back)
+			s.want(http.StatusOK, http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil).JSON(&back)
 			require.Equal(t, "prod", back.Name)
 			require.Equal(t, wire.ClusterStatusInstalled, back.Status)
 			require.Nil(t, back.DeletedAt)
 			require.Len(t, back.Hosts, 2)
 			got := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/downloads/credentials?file_name=kubeconfig", nil)
-			require.Equal(t, "content of kubeconfig", string(got.body))
+			require.Equal(t, "content of kubeconfig", string(got.Body))
 			for _, h := range hosts {
 				require.Equal(t, c.ID, s.readHost(env.ID, h.ID).ClusterID)
 			}
 			for _, e := range []wire.InfraEnv{env, empty} {
 				var kept wire.InfraEnv
-				s.want(http.StatusOK, http.MethodGet, envPath(e.ID), nil).json(&kept)
+				s.want(http.StatusOK, http.MethodGet, envPath(e.ID), nil).JSON(&kept)
 				require.Equal(t, c.ID, kept.ClusterID)
 			}
-			require.Contains(t, string(s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String(), nil).body),
+			require.Contains(t, string(s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String(), nil).Body),
 				"cluster_undeleted")
-			require.Contains(t, s.send(http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil).reason(http.StatusConflict),
+			require.Contains(t, s.send(http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil).Reason(http.StatusConflict),
 				"cluster prod is not deleted")
 		})
 	}
@@ -63,7 +63,7 @@ func TestAHostThatRegisteredAgainStaysInThePool(t *testing.T) {
 	s.want(http.StatusCreated, http.MethodPost, envPath(env.ID)+"/hosts", map[string]any{"host_id": polling.ID})
 	s.want(http.StatusCreated, http.MethodPatch, envPath(env.ID), map[string]any{"additional_ntp_sources": "ntp.example.com"})
 	s.want(http.StatusOK, http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil)
-	require.Contains(t, string(s.want(http.StatusOK, http.MethodGet, envPath(env.ID), nil).body), c.ID.String())
+	require.Contains(t, string(s.want(http.StatusOK, http.MethodGet, envPath(env.ID), nil).Body), c.ID.String())
 	back := s.readCluster(c.ID)
 	require.Len(t, back.Hosts, 1)
 	require.Equal(t, silent.ID, back.Hosts[0].ID)
@@ -92,12 +92,12 @@ func TestAPurgedClusterDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.cluster(nil)
-	s.send(http.MethodPost, ownClusterPath(uuid.New())+"/undelete", nil).reason(http.StatusNotFound)
+	s.send(http.MethodPost, ownClusterPath(uuid.New())+"/undelete", nil).Reason(http.StatusNotFound)
 	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
 	purged, err := s.store.PurgeCluster(t.Context(), c.ID)
 	require.NoError(t, err)
 	require.True(t, purged)
-	require.Contains(t, s.send(http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil).reason(http.StatusNotFound), c.ID.String())
+	require.Contains(t, s.send(http.MethodPost, ownClusterPath(c.ID)+"/undelete", nil).Reason(http.StatusNotFound), c.ID.String())
 }
 
 func TestDeletedClustersAreListedUntilTheirPurge(t *testing.T) {
@@ -105,11 +105,11 @@ func TestDeletedClustersAreListedUntilTheirPurge(t *testing.T) {
 	s := newService(t, func(o *api.Options) { o.DeletedAfter = 48 * time.Hour })
 	const path = "/api/slipway/v1/deleted-clusters"
 	first, second, kept := s.cluster(nil), s.cluster(map[string]any{"name": "second"}), s.cluster(map[string]any{"name": "kept"})
-	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, path, nil).body))
+	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, path, nil).Body))
 	s.readCluster(second.ID) // it is evaluated
 	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(second.ID), nil)
 	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(first.ID), nil)
-	list := s.want(http.StatusOK, http.MethodGet, path, nil).list()
+	list := s.want(http.StatusOK, http.MethodGet, path, nil).List()
 	require.Len(t, list, 2, "without %s", kept.Name)
 	require.Equal(t, []any{first.ID.String(), second.ID.String()}, []any{list[0]["id"], list[1]["id"]}, "the newest deletion first")
 	require.Equal(t, "second", list[1]["name"])
@@ -125,8 +125,8 @@ func TestDeletedClustersAreListedUntilTheirPurge(t *testing.T) {
 	begun, err := s.store.BeginPurge(t.Context(), second.ID)
 	require.NoError(t, err)
 	require.True(t, begun)
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, path, nil).list(), 1)
-	s.send(http.MethodPost, ownClusterPath(second.ID)+"/undelete", nil).reason(http.StatusNotFound)
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, path, nil).List(), 1)
+	s.send(http.MethodPost, ownClusterPath(second.ID)+"/undelete", nil).Reason(http.StatusNotFound)
 	begun, err = s.store.BeginPurge(t.Context(), kept.ID)
 	require.NoError(t, err)
 	require.False(t, begun, "it is not deleted")

@@ -37,7 +37,7 @@ func TestCommandsReachTheOrchestrator(t *testing.T) {
 		own + "//clusters/" + c.ID.String() + "/commands/extend", ownHostPath(e.ID, h.ID) + "/commands/retry-step",
 		ownHostPath(e.ID, h.ID) + "/commands/evict", ownHostPath(e.ID, h.ID) + "/commands/retry",
 	} {
-		require.Empty(t, s.want(http.StatusAccepted, http.MethodPost, path, nil).body)
+		require.Empty(t, s.want(http.StatusAccepted, http.MethodPost, path, nil).Body)
 	}
 	cluster, host := c.ID.String(), h.ID.String()
 	require.Equal(t, []string{
@@ -63,12 +63,12 @@ func TestRefusedCommandsSayWhy(t *testing.T) {
 	} {
 		s.orchestrator.err = refusal.err
 		for _, path := range []string{ownClusterPath(id) + "/commands/x", ownHostPath(id, id) + "/commands/x"} {
-			got := s.send(http.MethodPost, path, nil).reason(refusal.status)
+			got := s.send(http.MethodPost, path, nil).Reason(refusal.status)
 			if refusal.status != http.StatusServiceUnavailable {
 				require.Equal(t, refusal.err.Error(), got, name)
 			}
 		}
-		s.send(http.MethodGet, ownClusterPath(id)+"/workflow", nil).reason(refusal.status)
+		s.send(http.MethodGet, ownClusterPath(id)+"/workflow", nil).Reason(refusal.status)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestWorkflowOfARunningInstallationIsShown(t *testing.T) {
 		Phase: "installing", Paused: true,
 		Hosts: []wire.WorkflowHost{{HostID: host, State: wire.WorkflowWaiting, Reason: "Writing image to disk: I/O error"}},
 	}
-	got := s.want(http.StatusOK, http.MethodGet, ownClusterPath(uuid.New())+"/workflow", nil).object()
+	got := s.want(http.StatusOK, http.MethodGet, ownClusterPath(uuid.New())+"/workflow", nil).Object()
 	require.Equal(t, map[string]any{
 		"phase": "installing", "paused": true, "timed_out": false,
 		"hosts": []any{
@@ -99,13 +99,13 @@ func TestOwnAddressesAreCheckedLikeThoseOfTheContract(t *testing.T) {
 		own + "/infra-envs/" + id + "/hosts/17/commands/retry":     `host_id: require a UUID, found "17"`,
 		own + "/infra-envs/" + id + "/hosts/sev-en/commands/evict": `host_id: require a UUID, found "sev-en"`,
 	} {
-		require.Contains(t, s.send(http.MethodPost, path, nil).reason(http.StatusBadRequest), want)
+		require.Contains(t, s.send(http.MethodPost, path, nil).Reason(http.StatusBadRequest), want)
 	}
-	s.send(http.MethodGet, own+"/clusters/17/workflow", nil).reason(http.StatusBadRequest)
-	s.send(http.MethodGet, own+"/nowhere", nil).reason(http.StatusNotFound)
+	s.send(http.MethodGet, own+"/clusters/17/workflow", nil).Reason(http.StatusBadRequest)
+	s.send(http.MethodGet, own+"/nowhere", nil).Reason(http.StatusNotFound)
 	r := s.send(http.MethodGet, own+"/clusters/"+id+"/commands/pause", nil)
-	r.reason(http.StatusMethodNotAllowed)
-	require.Equal(t, "POST", r.header.Get("Allow"))
+	r.Reason(http.StatusMethodNotAllowed)
+	require.Equal(t, "POST", r.Header.Get("Allow"))
 	require.Empty(t, s.orchestrator.commands)
 }
 
@@ -141,7 +141,7 @@ func TestOwnDocumentIsValidAndServed(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, doc.Validate(t.Context()))
 	s := newService(t)
-	served := s.want(http.StatusOK, http.MethodGet, api.OwnPath+"/openapi", nil).object()
+	served := s.want(http.StatusOK, http.MethodGet, api.OwnPath+"/openapi", nil).Object()
 	require.Len(t, served["paths"], doc.Paths.Len())
 	require.Equal(t, "Authorization", doc.Components.SecuritySchemes["userAuth"].Value.Name, "what Swagger UI asks for")
 	require.Equal(t, openapi3.SecurityRequirements{{"userAuth": {}}}, doc.Security)
@@ -163,6 +163,6 @@ func TestLiveImagesAreListed(t *testing.T) {
 		}
 	})
 	require.Equal(t, []map[string]any{{"openshift_version": "4.22", "cpu_architecture": "arm64", "version": "9.8"}},
-		s.want(http.StatusOK, http.MethodGet, api.OwnPath+"/v1/os-images", nil).list(), "and no address")
-	require.Empty(t, newService(t).want(http.StatusOK, http.MethodGet, api.OwnPath+"/v1/os-images", nil).list())
+		s.want(http.StatusOK, http.MethodGet, api.OwnPath+"/v1/os-images", nil).List(), "and no address")
+	require.Empty(t, newService(t).want(http.StatusOK, http.MethodGet, api.OwnPath+"/v1/os-images", nil).List())
 }

@@ -23,7 +23,7 @@ func TestConsoleConfiguresStaticNetworks(t *testing.T) {
 		"day 1": func(s *service) uuid.UUID { return s.cluster(nil).ID },
 		"day 2": func(s *service) uuid.UUID {
 			body := map[string]any{"name": "old", "api_vip_dnsname": "api.old.example.com", "openshift_cluster_id": uuid.New()}
-			return uuid.MustParse(s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", body).object()["id"].(string))
+			return uuid.MustParse(s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", body).Object()["id"].(string))
 		},
 	} {
 		for _, networks := range []string{"IPv4", "IPv4, VLAN", "dual stack", "dual stack, VLAN"} {
@@ -34,13 +34,13 @@ func TestConsoleConfiguresStaticNetworks(t *testing.T) {
 					id := cluster(s)
 					env := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", map[string]any{
 						"name": "env", "pull_secret": pullSecret, "cluster_id": id, "static_network_config": steps["first"],
-					}).object()
+					}).Object()
 					path := "/v2/infra-envs/" + env["id"].(string)
 					waits := func(waits bool, step string) {
 						t.Helper()
-						validations := s.want(http.StatusOK, http.MethodGet, clusterPath(id), nil).object()["validations_info"].(string)
+						validations := s.want(http.StatusOK, http.MethodGet, clusterPath(id), nil).Object()["validations_info"].(string)
 						require.Equal(t, waits, strings.Contains(validations, "found the placeholders that a client sends first"), step)
-						config := s.want(http.StatusOK, http.MethodGet, path+"/downloads/files?file_name=static-network-config", nil).body
+						config := s.want(http.StatusOK, http.MethodGet, path+"/downloads/files?file_name=static-network-config", nil).Body
 						require.NotEqual(t, waits, strings.Contains(string(config), "mac_interface.ini"), "%s: no image gets placeholders", step)
 					}
 					waits(true, "first")
@@ -53,7 +53,7 @@ func TestConsoleConfiguresStaticNetworks(t *testing.T) {
 						waits(true, step)
 					}
 					sent := steps[networks+bond+", a host"]
-					got := s.want(http.StatusCreated, http.MethodPatch, path, map[string]any{"static_network_config": sent}).object()
+					got := s.want(http.StatusCreated, http.MethodPatch, path, map[string]any{"static_network_config": sent}).Object()
 					require.JSONEq(t, string(sent), got["static_network_config"].(string), "the console reads what it wrote")
 					waits(false, "a host")
 				})

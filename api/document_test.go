@@ -13,10 +13,10 @@ func TestDocumentIsServedWithoutTheMarksOfTheGenerator(t *testing.T) {
 	s := newService(t)
 	for _, path := range []string{"/openapi", "/v2/openapi"} {
 		r := s.want(http.StatusOK, http.MethodGet, path, nil)
-		require.Equal(t, "application/json", r.header.Get("Content-Type"))
-		require.Equal(t, "3.0.3", r.object()["openapi"])
-		require.NotContains(t, string(r.body), "x-go-")
-		require.NotContains(t, string(r.body), "x-omit")
+		require.Equal(t, "application/json", r.Header.Get("Content-Type"))
+		require.Equal(t, "3.0.3", r.Object()["openapi"])
+		require.NotContains(t, string(r.Body), "x-go-")
+		require.NotContains(t, string(r.Body), "x-omit")
 	}
 }
 

@@ -138,17 +138,17 @@ func TestRecordedRefusalsComeBeforeThePreparation(t *testing.T) {
 			maps.Copy(body, e.cluster)
 			created := s.send(http.MethodPost, "/v2/clusters", body)
 			if e.override == "" && e.refusal != "" {
-				require.Contains(t, created.reason(http.StatusBadRequest), e.refusal)
+				require.Contains(t, created.Reason(http.StatusBadRequest), e.refusal)
 				return
 			}
-			require.Equal(t, http.StatusCreated, created.status, "%s", created.body)
+			require.Equal(t, http.StatusCreated, created.Status, "%s", created.Body)
 			var c wire.Cluster
-			created.json(&c)
+			created.JSON(&c)
 			if e.override != "" {
 				quoted, err := json.Marshal(e.override)
 				require.NoError(t, err)
 				got := s.send(http.MethodPatch, clusterPath(c.ID)+"/install-config", string(quoted))
-				require.Contains(t, got.reason(http.StatusBadRequest), e.refusal)
+				require.Contains(t, got.Reason(http.StatusBadRequest), e.refusal)
 				return
 			}
 			env := s.infraEnv(c.ID)

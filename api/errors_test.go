@@ -70,7 +70,7 @@ func TestBadRequestBodiesAreRefusedWithRequiredAndFound(t *testing.T) {
 		"a list for an object": {"PATCH", clusterPath(c.ID), `[]`, 400, []string{"object", "a list"}},
 		"no body":              {"PATCH", clusterPath(c.ID), ``, 400, []string{"a JSON body is required"}},
 	} {
-		got := s.send(call.method, call.path, call.body).reason(call.status)
+		got := s.send(call.method, call.path, call.body).Reason(call.status)
 		for _, want := range call.want {
 			require.Contains(t, got, want, name)
 		}
@@ -84,7 +84,7 @@ func TestBodiesOfAnotherKindAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.cluster(nil)
-	got := s.send(http.MethodPatch, clusterPath(c.ID), `{"tags":"x"}`, "Content-Type", "text/plain").reason(http.StatusUnsupportedMediaType)
+	got := s.send(http.MethodPatch, clusterPath(c.ID), `{"tags":"x"}`, "Content-Type", "text/plain").Reason(http.StatusUnsupportedMediaType)
 	require.Contains(t, got, "application/json")
 	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), strings.NewReader(`{"tags":"x"}`))
 	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), `{"tags":"x"}`, "Content-Type", "application/json; charset=utf-8")
@@ -95,7 +95,7 @@ func TestBodiesOverTheLimitAreRefused(t *testing.T) {
 	s := newService(t)
 	c := s.cluster(nil)
 	big := `{"tags":"` + strings.Repeat("x", 4<<20) + `"}`
-	got := s.send(http.MethodPatch, clusterPath(c.ID), big).reason(http.StatusRequestEntityTooLarge)
+	got := s.send(http.MethodPatch, clusterPath(c.ID), big).Reason(http.StatusRequestEntityTooLarge)
 	require.Contains(t, got, "longer than 4194304 bytes")
 	e := s.infraEnv(c.ID)
 	h := s.host(e.ID)
@@ -108,20 +108,20 @@ func TestAddressesThatAreNoneAreAnsweredInJSON(t *testing.T) {
 	s := newService(t)
 	require.Contains(
 		t,
-		s.send(http.MethodGet, "/v2/clusters/17", nil).reason(http.StatusBadRequest),
+		s.send(http.MethodGet, "/v2/clusters/17", nil).Reason(http.StatusBadRequest),
 		`cluster_id: require a UUID, found "17"`,
 	)
-	require.Contains(t, s.send(http.MethodGet, "/v2/events?cluster_id=17", nil).reason(http.StatusBadRequest), `"17"`)
+	require.Contains(t, s.send(http.MethodGet, "/v2/events?cluster_id=17", nil).Reason(http.StatusBadRequest), `"17"`)
 	require.Contains(
 		t,
-		s.send(http.MethodGet, clusterPath(uuid.New())+"/downloads/files", nil).reason(http.StatusBadRequest),
+		s.send(http.MethodGet, clusterPath(uuid.New())+"/downloads/files", nil).Reason(http.StatusBadRequest),
 		"file_name",
 	)
-	require.Contains(t, s.send(http.MethodGet, "/v2/nowhere", nil).reason(http.StatusNotFound), "/v2/nowhere")
-	require.Contains(t, s.send(http.MethodGet, "/v1/clusters", nil).reason(http.StatusNotFound), "/v1/clusters")
+	require.Contains(t, s.send(http.MethodGet, "/v2/nowhere", nil).Reason(http.StatusNotFound), "/v2/nowhere")
+	require.Contains(t, s.send(http.MethodGet, "/v1/clusters", nil).Reason(http.StatusNotFound), "/v1/clusters")
 	r := s.send(http.MethodPut, "/v2/clusters", nil)
-	require.Contains(t, r.reason(http.StatusMethodNotAllowed), "PUT")
-	require.Equal(t, "GET, HEAD, POST", r.header.Get("Allow"))
+	require.Contains(t, r.Reason(http.StatusMethodNotAllowed), "PUT")
+	require.Equal(t, "GET, HEAD, POST", r.Header.Get("Allow"))
 }
 
 func TestRefusedCallersGetTheOtherShapeOfError(t *testing.T) {
@@ -138,7 +138,7 @@ func TestRefusedCallersGetTheOtherShapeOfError(t *testing.T) {
 	})
 	id := uuid.New()
 	for path, status := range map[string]int{"/v2/clusters": http.StatusUnauthorized, clusterPath(id): http.StatusForbidden} {
-		got := s.want(status, http.MethodGet, path, nil).object()
+		got := s.want(status, http.MethodGet, path, nil).Object()
 		require.EqualValues(t, status, got["code"], "a number, unlike other errors")
 		require.NotEmpty(t, got["message"])
 	}
@@ -151,19 +151,19 @@ func TestFaultsOfTheServiceTellNothingInternalButTheirRequestID(t *testing.T) {
 	c := s.cluster(nil)
 	s.orchestrator.panics = true
 	r := s.send(http.MethodPost, clusterPath(c.ID)+"/actions/install", nil, "X-Request-Id", "my-request-1")
-	got := r.reason(http.StatusInternalServerError)
+	got := r.Reason(http.StatusInternalServerError)
 	require.Contains(t, got, "my-request-1")
 	require.NotContains(t, got, "secret of the implementation")
-	require.Equal(t, "my-request-1", r.header.Get("X-Request-Id"))
+	require.Equal(t, "my-request-1", r.Header.Get("X-Request-Id"))
 	require.Contains(t, s.logged.String(), "my-request-1")
 	require.Contains(t, s.logged.String(), "a secret of the implementation")
 
 	s.store.Close()
 	r = s.send(http.MethodGet, "/v2/clusters", nil, "X-Request-Id", "not one\tword")
-	got = r.reason(http.StatusInternalServerError)
+	got = r.Reason(http.StatusInternalServerError)
 	require.NotContains(t, got, "pool")
-	require.Contains(t, got, r.header.Get("X-Request-Id"))
-	require.NoError(t, uuid.Validate(r.header.Get("X-Request-Id")), "an id that is no word is replaced")
+	require.Contains(t, got, r.Header.Get("X-Request-Id"))
+	require.NoError(t, uuid.Validate(r.Header.Get("X-Request-Id")), "an id that is no word is replaced")
 	require.Contains(t, s.logged.String(), "closed pool")
 }
 
@@ -173,8 +173,8 @@ func TestABusyServiceAsksToTryAgain(t *testing.T) {
 	c := s.cluster(nil)
 	s.orchestrator.err = model.ErrUnavailable
 	r := s.send(http.MethodPost, clusterPath(c.ID)+"/actions/install", nil)
-	r.reason(http.StatusServiceUnavailable)
-	require.NotEmpty(t, r.header.Get("Retry-After"))
+	r.Reason(http.StatusServiceUnavailable)
+	require.NotEmpty(t, r.Header.Get("Retry-After"))
 }
 
 func TestSecretsAreNotInErrorsOrTheLog(t *testing.T) {
@@ -184,7 +184,7 @@ func TestSecretsAreNotInErrorsOrTheLog(t *testing.T) {
 		"hunter2", `{"auths":{"quay.io":{"auth":"hunter2"}}}`, `{"auths":{"quay.io":{"auth":"aHVudGVyMg=="}}}`,
 	} {
 		got := s.send(http.MethodPost, "/v2/clusters", wire.ClusterCreateParams{Name: "x", OpenshiftVersion: "4.22", PullSecret: secret}).
-			reason(http.StatusBadRequest)
+			Reason(http.StatusBadRequest)
 		require.Contains(t, got, "pull_secret")
 		require.NotContains(t, got, "hunter2")
 		require.NotContains(t, got, "aHVudGVyMg")

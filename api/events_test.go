@@ -57,12 +57,12 @@ func TestEventsAreFilteredOrderedAndCounted(t *testing.T) {
 		"&order=ascending&message=no such words": {},
 	} {
 		names := []any{}
-		for _, e := range s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+cluster.String()+escaped(query), nil).list() {
+		for _, e := range s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+cluster.String()+escaped(query), nil).List() {
 			names = append(names, e["name"])
 		}
 		require.Equal(t, want, names, query)
 	}
-	header := s.want(http.StatusOK, http.MethodGet, "/v2/events?limit=1&cluster_id="+cluster.String(), nil).header
+	header := s.want(http.StatusOK, http.MethodGet, "/v2/events?limit=1&cluster_id="+cluster.String(), nil).Header
 	for name, n := range map[string]int{
 		"Event-Count": 4, "Severity-Count-Info": 2, "Severity-Count-Warning": 1, "Severity-Count-Error": 1, "Severity-Count-Critical": 0,
 	} {
@@ -109,7 +109,7 @@ func TestEventsThatAnyOfTheChoicesWantsAreListed(t *testing.T) {
 		"&cluster_level=true&host_ids=" + uuid.NewString() + "&infra_env_id=" + e.ID.String(): {},
 	} {
 		messages := []any{}
-		for _, e := range s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String()+query, nil).list() {
+		for _, e := range s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String()+query, nil).List() {
 			if e["name"] == "told" {
 				messages = append(messages, e["message"])
 			}
@@ -139,13 +139,13 @@ func TestControllerAddsAnEvent(t *testing.T) {
 		"event_time": "2026-11-20T16:28:32.123Z", "category": "user",
 	}
 	s.want(http.StatusCreated, http.MethodPost, "/v2/events", event)
-	list := s.want(http.StatusOK, http.MethodGet, "/v2/events?message=rebooted&cluster_id="+c.ID.String(), nil).list()
+	list := s.want(http.StatusOK, http.MethodGet, "/v2/events?message=rebooted&cluster_id="+c.ID.String(), nil).List()
 	require.Len(t, list, 1)
 	require.Equal(t, "reboots_for_node", list[0]["name"])
 	require.NotContains(t, list[0], "props")
 	event["props"] = `{"reboots":2}`
 	s.want(http.StatusCreated, http.MethodPost, "/v2/events", event)
-	list = s.want(http.StatusOK, http.MethodGet, "/v2/events?order=descending&message=rebooted&cluster_id="+c.ID.String(), nil).list()
+	list = s.want(http.StatusOK, http.MethodGet, "/v2/events?order=descending&message=rebooted&cluster_id="+c.ID.String(), nil).List()
 	require.JSONEq(t, `{"reboots":2}`, list[0]["props"].(string), "as it was sent")
 	for name, call := range map[string]struct {
 		field  string
@@ -163,6 +163,6 @@ func TestControllerAddsAnEvent(t *testing.T) {
 			body[key] = value
 		}
 		body[call.field] = call.value
-		require.Equal(t, call.status, s.send(http.MethodPost, "/v2/events", body).status, name)
+		require.Equal(t, call.status, s.send(http.MethodPost, "/v2/events", body).Status, name)
 	}
 }

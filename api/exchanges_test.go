@@ -61,15 +61,15 @@ func TestRecordedSessionGetsRepliesOfTheSameShape(t *testing.T) {
 		}
 		s.refreshed()
 		r := s.send(method, strings.TrimPrefix(path, base), content)
-		if r.status == http.StatusNotImplemented {
+		if r.Status == http.StatusNotImplemented {
 			continue
 		}
-		require.Equal(t, x.Status, r.status, "%s: %s", x.Request, r.body)
+		require.Equal(t, x.Status, r.Status, "%s: %s", x.Request, r.Body)
 		if x.Status >= 300 || x.Reply == nil || strings.HasSuffix(path, "/install-config") {
 			continue // the recorder unpacked the install-config, a string by the contract
 		}
 		var got any
-		r.json(&got)
+		r.JSON(&got)
 		rememberID(x.Reply, got, ids)
 		compare{t, ids}.value(x.Request, "", x.Reply, got)
 	}

@@ -74,7 +74,7 @@ func (w *fixture) joining(status model.HostStatus) wire.Host {
 	var c wire.Cluster
 	w.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
 		"name": "old", "api_vip_dnsname": "api.old.example.com", "openshift_cluster_id": uuid.New(),
-	}).json(&c)
+	}).JSON(&c)
 	h := w.member(c.ID, status)
 	w.changeHost(h.InfraEnvID, h.ID, func(h *model.Host) { h.Kind = model.KindAddToExistingClusterHost })
 	return w.readHost(h.InfraEnvID, h.ID)

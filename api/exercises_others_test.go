@@ -103,7 +103,7 @@ var infraEnvExercises = map[string]exercise{
 		conflict: func(w *fixture) call { // the service has no agent for its hosts
 			body := map[string]any{"name": "z", "pull_secret": pullSecret, "cpu_architecture": "s390x"}
 			return get(
-				w.do(post("/v2/infra-envs", body)).object()["href"].(string)[len(base):] + "/downloads/files?file_name=discovery.ign",
+				w.do(post("/v2/infra-envs", body)).Object()["href"].(string)[len(base):] + "/downloads/files?file_name=discovery.ign",
 			)
 		},
 	},

@@ -148,7 +148,7 @@ func TestEveryOperationSucceedsAndRefuses(t *testing.T) {
 				for status, how := range refusals(e, operation, item, path) {
 					require.NotNil(t, operation.Responses.Status(status), "status %d is not documented", status)
 					c := how(w)
-					w.do(c).reason(status)
+					w.do(c).Reason(status)
 					w.orchestrator.err = nil
 				}
 				for _, status := range []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict} {
@@ -159,8 +159,8 @@ func TestEveryOperationSucceedsAndRefuses(t *testing.T) {
 				c := e.ok(w)
 				require.Equal(t, method, c.method)
 				r := w.do(c)
-				require.NotNil(t, operation.Responses.Status(r.status), "%d: %s", r.status, r.body)
-				require.Less(t, r.status, 300, "%s", r.body)
+				require.NotNil(t, operation.Responses.Status(r.Status), "%d: %s", r.Status, r.Body)
+				require.Less(t, r.Status, 300, "%s", r.Body)
 			})
 		}
 	}

@@ -86,7 +86,7 @@ func (p properties) add(path string, value reflect.Value) {
 
 func see[T any](p properties, r reply) {
 	var into T
-	r.json(&into)
+	r.JSON(&into)
 	value := reflect.ValueOf(into)
 	if value.Kind() == reflect.Slice {
 		for i := range value.Len() {

@@ -40,7 +40,7 @@ func (z *fuzzed) takes(t *testing.T, method, path string, body any) reply {
 	here := *z.service
 	here.t = t
 	r := here.send(method, path, body)
-	require.Less(t, r.status, http.StatusInternalServerError, "%s", r.body)
+	require.Less(t, r.Status, http.StatusInternalServerError, "%s", r.Body)
 	return r
 }
 
@@ -48,7 +48,7 @@ func (z *fuzzed) takes(t *testing.T, method, path string, body any) reply {
 func (z *fuzzed) evaluates(t *testing.T) {
 	t.Helper()
 	require.NoError(t, z.evaluation.RefreshCluster(t.Context(), z.cluster.ID))
-	require.Equal(t, http.StatusOK, z.takes(t, http.MethodGet, clusterPath(z.cluster.ID), nil).status)
+	require.Equal(t, http.StatusOK, z.takes(t, http.MethodGet, clusterPath(z.cluster.ID), nil).Status)
 	z.takes(t, http.MethodGet, clusterPath(z.cluster.ID)+"/install-config", nil)
 }
 
@@ -57,7 +57,7 @@ func (z *fuzzed) reply(t *testing.T, kind, output string, exitCode int) {
 	r := z.takes(t, http.MethodPost, hostPath(z.env.ID, z.host.ID)+"/instructions", map[string]any{
 		"step_type": kind, "step_id": kind + "-1", "exit_code": exitCode, "output": output, "error": "",
 	})
-	if r.status == http.StatusNoContent {
+	if r.Status == http.StatusNoContent {
 		z.evaluates(t)
 	}
 }
@@ -115,8 +115,8 @@ func FuzzManifest(f *testing.F) {
 			"folder": folder, "file_name": name, "content": base64.StdEncoding.EncodeToString(content),
 		})
 		z.takes(t, http.MethodPost, path, map[string]any{"file_name": name, "content": string(content)})
-		if r.status == http.StatusCreated {
-			require.Equal(t, http.StatusOK, z.takes(t, http.MethodGet, path, nil).status)
+		if r.Status == http.StatusCreated {
+			require.Equal(t, http.StatusOK, z.takes(t, http.MethodGet, path, nil).Status)
 			z.evaluates(t)
 		}
 	})
@@ -135,8 +135,8 @@ func FuzzInstallConfigOverrides(f *testing.F) {
 		text, err := json.Marshal(overrides)
 		require.NoError(t, err)
 		path := clusterPath(z.cluster.ID) + "/install-config"
-		if z.takes(t, http.MethodPatch, path, string(text)).status == http.StatusCreated {
-			require.Equal(t, http.StatusOK, z.takes(t, http.MethodGet, path, nil).status)
+		if z.takes(t, http.MethodPatch, path, string(text)).Status == http.StatusCreated {
+			require.Equal(t, http.StatusOK, z.takes(t, http.MethodGet, path, nil).Status)
 		}
 	})
 }
@@ -153,9 +153,9 @@ func FuzzIgnitionOverride(f *testing.F) {
 	f.Fuzz(func(t *testing.T, override string) {
 		z.takes(t, http.MethodPatch, hostPath(z.env.ID, z.host.ID)+"/ignition", map[string]any{"config": override})
 		environment := "/v2/infra-envs/" + z.env.ID.String()
-		if z.takes(t, http.MethodPatch, environment, map[string]any{"ignition_config_override": override}).status == http.StatusCreated {
+		if z.takes(t, http.MethodPatch, environment, map[string]any{"ignition_config_override": override}).Status == http.StatusCreated {
 			r := z.takes(t, http.MethodGet, environment+"/downloads/files?file_name=discovery.ign", nil)
-			require.Equal(t, http.StatusOK, r.status, "%s", r.body)
+			require.Equal(t, http.StatusOK, r.Status, "%s", r.Body)
 		}
 	})
 }
@@ -179,8 +179,8 @@ func FuzzStaticNetwork(f *testing.F) {
 		r := z.takes(t, http.MethodPatch, environment, map[string]any{"static_network_config": []any{map[string]any{
 			"network_yaml": network, "mac_interface_map": []any{map[string]any{"mac_address": mac, "logical_nic_name": nic}},
 		}}})
-		if r.status == http.StatusCreated {
-			require.Equal(t, http.StatusOK, z.takes(t, http.MethodGet, environment+"/downloads/files?file_name=discovery.ign", nil).status)
+		if r.Status == http.StatusCreated {
+			require.Equal(t, http.StatusOK, z.takes(t, http.MethodGet, environment+"/downloads/files?file_name=discovery.ign", nil).Status)
 			z.takes(t, http.MethodGet, environment+"/downloads/minimal-initrd", nil)
 		}
 	})

@@ -3,8 +3,6 @@ package api_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -51,7 +49,7 @@ type service struct {
 	orchestrator *recordingOrchestrator
 	discovery    *discovery.Service
 	evaluation   *evaluation.Evaluator
-	logged       *logBuffer
+	logged       *httpclient.Buffer
 	connections  *sync.Map // states of connections that were opened to it, by their address
 }
 
@@ -61,7 +59,7 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	database := pgtest.Migrated(t, store.Migrate)
 	sealer, err := encryption.New(bytes.Repeat([]byte{7}, encryption.KeySize))
 	require.NoError(t, err)
-	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &logBuffer{}, database: database, connections: &sync.Map{}}
+	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &httpclient.Buffer{}, database: database, connections: &sync.Map{}}
 	s.store, err = store.Open(t.Context(), store.Options{URL: database, Sealer: sealer, Now: time.Now})
 	require.NoError(t, err)
 	t.Cleanup(s.store.Close)
@@ -121,96 +119,24 @@ func releases(t testing.TB) openshift.Releases {
 }
 
 // reply is an answer, read whole.
-type reply struct {
-	t      testing.TB
-	status int
-	header http.Header
-	body   []byte
-}
-
-// json reads the body into a value.
-func (r reply) json(into any) {
-	r.t.Helper()
-	require.NoError(r.t, json.Unmarshal(r.body, into), "body: %s", r.body)
-}
-
-// object reads the body as a JSON object.
-func (r reply) object() map[string]any {
-	r.t.Helper()
-	out := map[string]any{}
-	r.json(&out)
-	return out
-}
-
-// list reads the body as a JSON array of objects.
-func (r reply) list() []map[string]any {
-	r.t.Helper()
-	out := []map[string]any{}
-	r.json(&out)
-	return out
-}
-
-// reason requires an error of a status and returns its sentence.
-func (r reply) reason(status int) string {
-	r.t.Helper()
-	require.Equal(r.t, status, r.status, "body: %s", r.body)
-	var e wire.Error
-	r.json(&e)
-	require.Equal(r.t, int32(status), e.ID)
-	require.Equal(r.t, "Error", string(e.Kind))
-	require.NotEmpty(r.t, e.Reason)
-	return e.Reason
-}
+type reply = httpclient.Reply
 
 // send makes a request below base, or below our own path when it begins with that. A
 // body that is no text is sent as JSON. Headers come in pairs.
 func (s *service) send(method, path string, body any, headers ...string) reply {
 	s.t.Helper()
-	var content io.Reader = http.NoBody
-	kind := ""
-	switch b := body.(type) {
-	case nil:
-	case io.Reader:
-		content = b
-	case string:
-		content, kind = bytes.NewReader([]byte(b)), "application/json"
-	default:
-		text, err := json.Marshal(b)
-		require.NoError(s.t, err)
-		content, kind = bytes.NewReader(text), "application/json"
-	}
 	root := base
 	if strings.HasPrefix(path, api.OwnPath) {
 		root = ""
 	}
-	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+root+path, content)
-	require.NoError(s.t, err)
-	if kind != "" {
-		request.Header.Set("Content-Type", kind)
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
-	}
-	client := httpclient.New(s.t)
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	response, err := client.Do(request)
-	require.NoError(s.t, err)
-	return readReply(s.t, response)
-}
-
-func readReply(t testing.TB, response *http.Response) reply {
-	t.Helper()
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return reply{t, response.StatusCode, response.Header, text}
+	return httpclient.Send(s.t, method, s.url+root+path, body, headers...)
 }
 
 // want makes a request that must have a status.
 func (s *service) want(status int, method, path string, body any, headers ...string) reply {
 	s.t.Helper()
 	r := s.send(method, path, body, headers...)
-	require.Equal(s.t, status, r.status, "%s %s: %s", method, path, r.body)
+	require.Equal(s.t, status, r.Status, "%s %s: %s", method, path, r.Body)
 	return r
 }
 
@@ -222,7 +148,7 @@ func (s *service) cluster(fields map[string]any) wire.Cluster {
 		body[key] = value
 	}
 	var c wire.Cluster
-	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters", body).json(&c)
+	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters", body).JSON(&c)
 	return c
 }
 
@@ -234,7 +160,7 @@ func (s *service) infraEnv(clusterID uuid.UUID) wire.InfraEnv {
 		body["cluster_id"] = clusterID
 	}
 	var e wire.InfraEnv
-	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).json(&e)
+	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).JSON(&e)
 	return e
 }
 
@@ -261,14 +187,14 @@ func disk(id, name string, bootable bool) wire.Disk {
 func (s *service) readHost(infraEnvID, id uuid.UUID) wire.Host {
 	s.t.Helper()
 	var h wire.Host
-	s.want(http.StatusOK, http.MethodGet, hostPath(infraEnvID, id), nil).json(&h)
+	s.want(http.StatusOK, http.MethodGet, hostPath(infraEnvID, id), nil).JSON(&h)
 	return h
 }
 
 func (s *service) readCluster(id uuid.UUID) wire.Cluster {
 	s.t.Helper()
 	var c wire.Cluster
-	s.want(http.StatusOK, http.MethodGet, clusterPath(id), nil).json(&c)
+	s.want(http.StatusOK, http.MethodGet, clusterPath(id), nil).JSON(&c)
 	return c
 }
 
@@ -358,22 +284,4 @@ func (o *recordingOrchestrator) HostCommand(_ context.Context, _, id uuid.UUID, 
 
 func (o *recordingOrchestrator) State(_ context.Context, id uuid.UUID) (wire.WorkflowState, error) {
 	return o.state, o.take("state " + id.String())
-}
-
-// logBuffer keeps what is logged.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

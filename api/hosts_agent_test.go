@@ -23,7 +23,7 @@ func TestRegisteringAgentIsToldWhatToRunNext(t *testing.T) {
 	e := s.infraEnv(c.ID)
 	id := uuid.New()
 	body := map[string]any{"host_id": id, "discovery_agent_version": "agent:1"}
-	got := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/"+e.ID.String()+"/hosts", body).object()
+	got := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/"+e.ID.String()+"/hosts", body).Object()
 	require.Equal(t, id.String(), got["id"])
 	require.Equal(t, "discovering", got["status"])
 	require.Equal(t, "auto-assign", got["role"])
@@ -36,7 +36,7 @@ func TestRegisteringAgentIsToldWhatToRunNext(t *testing.T) {
 	args := command["args"].([]any)
 	require.Len(t, args, 1)
 	require.JSONEq(t, `{"infra_env_id":"`+e.ID.String()+`","host_id":"`+id.String()+`","agent_version":"agent:2"}`, args[0].(string))
-	s.send(http.MethodPost, "/v2/infra-envs/"+uuid.NewString()+"/hosts", body).reason(http.StatusNotFound)
+	s.send(http.MethodPost, "/v2/infra-envs/"+uuid.NewString()+"/hosts", body).Reason(http.StatusNotFound)
 }
 
 func TestAgentSaysWhichStepsItTakes(t *testing.T) {
@@ -68,8 +68,8 @@ func TestPollGetsStepsAndTheirReplyIsTaken(t *testing.T) {
 	path := hostPath(e.ID, id) + "/instructions"
 	var steps wire.Steps
 	r := s.want(http.StatusOK, http.MethodGet, path+"?timestamp=1795192113", nil, "discovery_agent_version", "agent:1")
-	r.json(&steps)
-	require.Empty(t, r.header.Get("Preference-Applied"))
+	r.JSON(&steps)
+	require.Empty(t, r.Header.Get("Preference-Applied"))
 	require.Len(t, steps.Instructions, 1)
 	require.Equal(t, wire.StepTypeInventory, steps.Instructions[0].StepType)
 	require.Equal(t, wire.Continue, steps.PostStepAction)
@@ -81,7 +81,7 @@ func TestPollGetsStepsAndTheirReplyIsTaken(t *testing.T) {
 		StepType: steps.Instructions[0].StepType, StepID: steps.Instructions[0].StepID, Output: string(inventory),
 	})
 	require.Equal(t, "node-7", s.readHost(e.ID, id).RequestedHostname)
-	s.send(http.MethodGet, hostPath(e.ID, uuid.New())+"/instructions", nil).reason(http.StatusNotFound)
+	s.send(http.MethodGet, hostPath(e.ID, uuid.New())+"/instructions", nil).Reason(http.StatusNotFound)
 	s.want(
 		http.StatusNoContent,
 		http.MethodPost,
@@ -114,11 +114,11 @@ func TestPollIsHeldAsLongAsTheAgentPrefers(t *testing.T) {
 		agents.waits = nil
 		r := s.want(http.StatusOK, http.MethodGet, path, nil, wire.HeaderPrefer, header)
 		require.Equal(t, []time.Duration{want}, agents.waits, header)
-		require.Equal(t, want > 0, r.header.Get("Preference-Applied") != "", header)
-		require.JSONEq(t, `{"instructions":[],"next_instruction_seconds":0,"post_step_action":"continue"}`, string(r.body))
+		require.Equal(t, want > 0, r.Header.Get("Preference-Applied") != "", header)
+		require.JSONEq(t, `{"instructions":[],"next_instruction_seconds":0,"post_step_action":"continue"}`, string(r.Body))
 	}
 	agents.next = 60
-	require.Empty(t, s.want(http.StatusOK, http.MethodGet, path, nil, wire.HeaderPrefer, "wait=30").header.Get("Preference-Applied"),
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, path, nil, wire.HeaderPrefer, "wait=30").Header.Get("Preference-Applied"),
 		"an agent that is not held must not come back at once")
 }
 
@@ -137,10 +137,10 @@ func TestProgressOfAHostIsReported(t *testing.T) {
 	require.Equal(t, "42%", got.Progress.ProgressInfo)
 	require.Contains(
 		t,
-		s.send(http.MethodPut, path+"/progress", `{"current_stage":"Dancing"}`).reason(http.StatusBadRequest),
+		s.send(http.MethodPut, path+"/progress", `{"current_stage":"Dancing"}`).Reason(http.StatusBadRequest),
 		"Dancing",
 	)
-	require.Contains(t, s.send(http.MethodPut, path+"/progress", `{}`).reason(http.StatusBadRequest), "current_stage")
+	require.Contains(t, s.send(http.MethodPut, path+"/progress", `{}`).Reason(http.StatusBadRequest), "current_stage")
 	s.want(http.StatusNoContent, http.MethodPut, path+"/logs-progress", `{"logs_state":"requested"}`)
 	require.Equal(t, wire.LogsState("requested"), s.readHost(e.ID, h.ID).LogsInfo)
 }

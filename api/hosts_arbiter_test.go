@@ -37,10 +37,10 @@ func TestTheRoleOfAnArbiterIsRefusedWhereNoneCanBe(t *testing.T) {
 			answered := func(r reply, good int) {
 				t.Helper()
 				if c.want == "" {
-					require.Equal(t, good, r.status, string(r.body))
+					require.Equal(t, good, r.Status, string(r.Body))
 					return
 				}
-				reason := r.reason(http.StatusBadRequest)
+				reason := r.Reason(http.StatusBadRequest)
 				require.Contains(t, reason, "host_role: ")
 				require.Contains(t, reason, c.want)
 			}

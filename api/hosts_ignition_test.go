@@ -28,9 +28,9 @@ func TestHostsGetTheirConfigOnlyWhileTheyAreInstalled(t *testing.T) {
 		w.changeHost(h.InfraEnvID, h.ID, func(h *model.Host) { h.Status = status })
 		for _, path := range []string{download, with(h, "/ignition")} {
 			r := w.send(http.MethodGet, path, nil)
-			require.Equal(t, want, r.status, "%s: %s", status, r.body)
+			require.Equal(t, want, r.Status, "%s: %s", status, r.Body)
 			if want != http.StatusOK {
-				require.Contains(t, r.reason(want), "found status "+string(status))
+				require.Contains(t, r.Reason(want), "found status "+string(status))
 			}
 		}
 	}

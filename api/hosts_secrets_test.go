@@ -20,10 +20,10 @@ func TestSecretsOfAHostAreKeptAndNotShown(t *testing.T) {
 		"fencing_credentials":{"address":"redfish+https://192.0.2.1/redfish/v1/Systems/1","username":"root","password":"hunter2","mac_address":"52:54:00:AA:BB:01"},
 		"ignition_endpoint_token":"sesame","ignition_endpoint_http_headers":[{"key":"x-lab","value":"marmalade"}]}`)
 	for _, secret := range []string{"hunter2", "sesame", "marmalade"} {
-		require.NotContains(t, string(body.body), secret)
+		require.NotContains(t, string(body.Body), secret)
 	}
 	var got wire.Host
-	body.json(&got)
+	body.JSON(&got)
 	require.True(t, got.IgnitionEndpointTokenSet)
 	require.JSONEq(
 		t,
@@ -58,7 +58,7 @@ func TestWhatAHostAnsweredIsShown(t *testing.T) {
 		h.IgnitionDownload = &wire.APIVipConnectivityResponse{IsSuccess: true, URL: "http://api:22624/config/worker"}
 		h.FreeAddresses = wire.FreeNetworksAddresses{{Network: "192.0.2.0/24", FreeAddresses: []string{"192.0.2.9"}}}
 	})
-	got := s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID), nil).object()
+	got := s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID), nil).Object()
 	for _, field := range []string{"tang_connectivity", "api_vip_connectivity", "free_addresses", "inventory"} {
 		requireJSONText(t, got, field)
 	}
@@ -79,7 +79,7 @@ func TestDiskIsChosenByAnyOfItsNames(t *testing.T) {
 		var got wire.Host
 		s.want(http.StatusCreated, http.MethodPatch, hostPath(e.ID, h.ID), map[string]any{
 			"disks_selected_config": []any{map[string]any{"id": name, "role": "install"}},
-		}).json(&got)
+		}).JSON(&got)
 		require.Equal(t, "/dev/sdb", got.InstallationDiskPath, name)
 	}
 }
@@ -104,18 +104,18 @@ func TestValidationThatIsResetAsksTheHostAgain(t *testing.T) {
 	require.NotContains(t, stored.Facts, model.Fact("container-image-availability"))
 	require.Contains(t, stored.Facts, model.Fact("installation-disk-speed-check"))
 	require.NotEmpty(t, stored.DiskSpeed)
-	got := s.want(http.StatusOK, http.MethodPatch, path+"sufficient-installation-disk-speed", nil).object()
+	got := s.want(http.StatusOK, http.MethodPatch, path+"sufficient-installation-disk-speed", nil).Object()
 	require.Equal(t, h.ID.String(), got["id"])
 	require.NotContains(t, got, "disks_info")
 	stored, err = s.store.Host(t.Context(), e.ID, h.ID)
 	require.NoError(t, err)
 	require.Equal(t, model.Facts{"inventory": asked}, stored.Facts)
 
-	reason := s.send(http.MethodPatch, path+"has-inventory", nil).reason(http.StatusBadRequest)
+	reason := s.send(http.MethodPatch, path+"has-inventory", nil).Reason(http.StatusBadRequest)
 	require.Contains(t, reason, "container-images-available or sufficient-installation-disk-speed")
 	require.Contains(t, reason, `found "has-inventory"`)
 	s.send(http.MethodPatch, hostPath(e.ID, uuid.New())+"/actions/reset-validation/container-images-available", nil).
-		reason(http.StatusNotFound)
+		Reason(http.StatusNotFound)
 	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status = model.HostInstalling })
-	s.send(http.MethodPatch, path+"container-images-available", nil).reason(http.StatusConflict)
+	s.send(http.MethodPatch, path+"container-images-available", nil).Reason(http.StatusConflict)
 }

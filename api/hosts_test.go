@@ -28,7 +28,7 @@ func TestSettingsOfAHostComeBackAsTheyWereSent(t *testing.T) {
 			map[string]any{"id": "/dev/sdb", "role": "install"},
 		},
 		"disks_skip_formatting": []any{map[string]any{"disk_id": "wwn-0x1", "skip_formatting": true}},
-	}).json(&got)
+	}).JSON(&got)
 	require.Equal(t, "node-1.example.com", got.RequestedHostname)
 	require.Equal(t, wire.HostRole("master"), got.Role)
 	require.Equal(t, "infra", got.MachineConfigPoolName)
@@ -113,7 +113,7 @@ func TestSettingsOfAHostThatCannotWorkAreRefused(t *testing.T) {
 		"an argument without a value": {"/installer-args", `{"args":["--append-karg"]}`, 400, "--append-karg"},
 		"an Ignition config of air":   {"/ignition", `{"config":"{}"}`, 400, "gnition"},
 	} {
-		reason := s.send(http.MethodPatch, hostPath(e.ID, h.ID)+call.path, call.body).reason(call.status)
+		reason := s.send(http.MethodPatch, hostPath(e.ID, h.ID)+call.path, call.body).Reason(call.status)
 		require.Contains(t, reason, call.want, name)
 		require.NotContains(t, reason, "hunter2", name)
 	}
@@ -146,19 +146,19 @@ func TestHostInAnInstallationIsNotChangedOrRemoved(t *testing.T) {
 	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status = model.HostInstallingInProgress })
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalling })
 	path := hostPath(e.ID, h.ID)
-	require.Contains(t, s.send(http.MethodPatch, path, `{"host_role":"worker"}`).reason(http.StatusConflict), "installing-in-progress")
+	require.Contains(t, s.send(http.MethodPatch, path, `{"host_role":"worker"}`).Reason(http.StatusConflict), "installing-in-progress")
 	require.Contains(
 		t,
-		s.send(http.MethodPatch, path+"/installer-args", `{"args":[]}`).reason(http.StatusConflict),
+		s.send(http.MethodPatch, path+"/installer-args", `{"args":[]}`).Reason(http.StatusConflict),
 		"installing-in-progress",
 	)
-	require.Contains(t, s.send(http.MethodPatch, path+"/ignition", `{"config":""}`).reason(http.StatusConflict), "installing-in-progress")
-	require.Contains(t, s.send(http.MethodDelete, path, nil).reason(http.StatusConflict), "installing")
+	require.Contains(t, s.send(http.MethodPatch, path+"/ignition", `{"config":""}`).Reason(http.StatusConflict), "installing-in-progress")
+	require.Contains(t, s.send(http.MethodDelete, path, nil).Reason(http.StatusConflict), "installing")
 	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status = model.HostKnown })
-	require.Contains(t, s.send(http.MethodDelete, path, nil).reason(http.StatusConflict), "cluster prod is installing")
+	require.Contains(t, s.send(http.MethodDelete, path, nil).Reason(http.StatusConflict), "cluster prod is installing")
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterCancelled })
 	s.want(http.StatusNoContent, http.MethodDelete, path, nil)
-	s.send(http.MethodGet, path, nil).reason(http.StatusNotFound)
+	s.send(http.MethodGet, path, nil).Reason(http.StatusNotFound)
 }
 
 func TestFailedHostIsRetriedThroughTheOrchestrator(t *testing.T) {
@@ -166,11 +166,11 @@ func TestFailedHostIsRetriedThroughTheOrchestrator(t *testing.T) {
 	s := newService(t)
 	e := s.infraEnv(s.cluster(nil).ID)
 	h := s.host(e.ID)
-	got := s.want(http.StatusOK, http.MethodPost, hostPath(e.ID, h.ID)+"/actions/reset", nil).object()
+	got := s.want(http.StatusOK, http.MethodPost, hostPath(e.ID, h.ID)+"/actions/reset", nil).Object()
 	require.Equal(t, h.ID.String(), got["id"])
 	require.Equal(t, []string{"reset host " + h.ID.String()}, s.orchestrator.commands)
 	s.orchestrator.err = model.Conflictf("host master-0 cannot be retried: require status error, found known")
-	s.send(http.MethodPost, hostPath(e.ID, h.ID)+"/actions/reset", nil).reason(http.StatusConflict)
+	s.send(http.MethodPost, hostPath(e.ID, h.ID)+"/actions/reset", nil).Reason(http.StatusConflict)
 }
 
 func TestUnboundHostJoinsAClusterAndLeavesIt(t *testing.T) {
@@ -183,27 +183,27 @@ func TestUnboundHostJoinsAClusterAndLeavesIt(t *testing.T) {
 	require.Equal(t, uuid.Nil, h.ClusterID)
 	bind := map[string]any{"cluster_id": c.ID}
 	path := hostPath(e.ID, h.ID) + "/actions/"
-	require.Contains(t, s.send(http.MethodPost, path+"bind", bind).reason(http.StatusConflict), "discovering-unbound")
-	require.Contains(t, s.send(http.MethodPost, path+"unbind", nil).reason(http.StatusConflict), "host of a cluster")
+	require.Contains(t, s.send(http.MethodPost, path+"bind", bind).Reason(http.StatusConflict), "discovering-unbound")
+	require.Contains(t, s.send(http.MethodPost, path+"unbind", nil).Reason(http.StatusConflict), "host of a cluster")
 	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status = model.HostKnownUnbound })
-	s.send(http.MethodPost, path+"bind", map[string]any{"cluster_id": uuid.New()}).reason(http.StatusNotFound)
+	s.send(http.MethodPost, path+"bind", map[string]any{"cluster_id": uuid.New()}).Reason(http.StatusNotFound)
 
-	got := s.want(http.StatusOK, http.MethodPost, path+"bind", bind).object()
+	got := s.want(http.StatusOK, http.MethodPost, path+"bind", bind).Object()
 	require.Equal(t, "binding", got["status"])
 	require.Equal(t, c.ID.String(), got["cluster_id"])
-	require.Contains(t, s.send(http.MethodPost, path+"bind", bind).reason(http.StatusConflict), "without a cluster")
-	steps := s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID)+"/instructions", nil).object()
+	require.Contains(t, s.send(http.MethodPost, path+"bind", bind).Reason(http.StatusConflict), "without a cluster")
+	steps := s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID)+"/instructions", nil).Object()
 	require.Equal(t, "exit", steps["post_step_action"], "the agent registers again, for its cluster")
 	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/"+e.ID.String()+"/hosts", map[string]any{"host_id": h.ID})
 	require.Equal(t, wire.HostStatus("discovering"), s.readHost(e.ID, h.ID).Status)
 	require.Len(t, s.readCluster(c.ID).Hosts, 1)
 
-	got = s.want(http.StatusOK, http.MethodPost, path+"unbind", nil).object()
+	got = s.want(http.StatusOK, http.MethodPost, path+"unbind", nil).Object()
 	require.Equal(t, "unbinding", got["status"])
 	require.NotContains(t, got, "cluster_id")
 	require.Empty(t, s.readCluster(c.ID).Hosts)
 	names := map[any]bool{}
-	for _, event := range s.want(http.StatusOK, http.MethodGet, "/v2/events?host_id="+h.ID.String(), nil).list() {
+	for _, event := range s.want(http.StatusOK, http.MethodGet, "/v2/events?host_id="+h.ID.String(), nil).List() {
 		names[event["name"]] = true
 	}
 	require.True(t, names["host_bind_succeeded"] && names["host_unbind_succeeded"], "events: %v", names)
@@ -217,8 +217,8 @@ func TestHostsOfABoundEnvironmentStayInItsCluster(t *testing.T) {
 	h := s.host(e.ID)
 	require.Equal(t, c.ID, h.ClusterID)
 	path := hostPath(e.ID, h.ID) + "/actions/"
-	require.Contains(t, s.send(http.MethodPost, path+"unbind", nil).reason(http.StatusConflict), c.ID.String())
-	require.Contains(t, s.send(http.MethodPost, path+"bind", map[string]any{"cluster_id": c.ID}).reason(http.StatusConflict), c.ID.String())
+	require.Contains(t, s.send(http.MethodPost, path+"unbind", nil).Reason(http.StatusConflict), c.ID.String())
+	require.Contains(t, s.send(http.MethodPost, path+"bind", map[string]any{"cluster_id": c.ID}).Reason(http.StatusConflict), c.ID.String())
 }
 
 func TestHostOfAnotherArchitectureIsNotBound(t *testing.T) {
@@ -228,7 +228,7 @@ func TestHostOfAnotherArchitectureIsNotBound(t *testing.T) {
 	e := s.infraEnv(uuid.Nil)
 	h := s.host(e.ID)
 	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status, h.Inventory.CPU.Architecture = model.HostKnownUnbound, "aarch64" })
-	got := s.send(http.MethodPost, hostPath(e.ID, h.ID)+"/actions/bind", map[string]any{"cluster_id": c.ID}).reason(http.StatusBadRequest)
+	got := s.send(http.MethodPost, hostPath(e.ID, h.ID)+"/actions/bind", map[string]any{"cluster_id": c.ID}).Reason(http.StatusBadRequest)
 	require.Contains(t, got, "x86_64")
 	require.Contains(t, got, "aarch64")
 }
@@ -239,26 +239,26 @@ func TestListsOfHostsAreFilteredAndInventoriesOnRequest(t *testing.T) {
 	c := s.cluster(nil)
 	e := s.infraEnv(c.ID)
 	path := clusterPath(c.ID) + "/hosts"
-	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, path, nil).body))
+	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, path, nil).Body))
 	first, second := s.host(e.ID), s.host(e.ID)
 	s.changeHost(e.ID, first.ID, func(h *model.Host) {
 		h.Role, h.Connectivity = model.RoleMaster, model.PackConnectivity(wire.ConnectivityReport{})
 	})
 	s.changeHost(e.ID, second.ID, func(h *model.Host) { h.Role, h.Status = model.RoleWorker, model.HostInsufficient })
-	list := s.want(http.StatusOK, http.MethodGet, path, nil).list()
+	list := s.want(http.StatusOK, http.MethodGet, path, nil).List()
 	require.Len(t, list, 2)
 	require.Equal(t, first.ID.String(), list[0]["id"], "in the order of registration")
 	require.Empty(t, list[0]["inventory"])
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"?role=master", nil).list(), 1)
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"?status=insufficient", nil).list(), 1)
-	list = s.want(http.StatusOK, http.MethodGet, path+"?with-inventory=true&with-connectivity=true", nil).list()
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"?role=master", nil).List(), 1)
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"?status=insufficient", nil).List(), 1)
+	list = s.want(http.StatusOK, http.MethodGet, path+"?with-inventory=true&with-connectivity=true", nil).List()
 	requireJSONText(t, list[0], "inventory")
 	requireJSONText(t, list[0], "connectivity")
-	list = s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/hosts", nil).list()
+	list = s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/hosts", nil).List()
 	require.Len(t, list, 2)
 	requireJSONText(t, list[0], "inventory")
-	s.send(http.MethodGet, clusterPath(uuid.New())+"/hosts", nil).reason(http.StatusNotFound)
-	s.send(http.MethodGet, "/v2/infra-envs/"+uuid.NewString()+"/hosts", nil).reason(http.StatusNotFound)
+	s.send(http.MethodGet, clusterPath(uuid.New())+"/hosts", nil).Reason(http.StatusNotFound)
+	s.send(http.MethodGet, "/v2/infra-envs/"+uuid.NewString()+"/hosts", nil).Reason(http.StatusNotFound)
 }
 
 func TestBootstrapHostOfASingleNodeHasItsOwnStages(t *testing.T) {
@@ -271,5 +271,5 @@ func TestBootstrapHostOfASingleNodeHasItsOwnStages(t *testing.T) {
 	want := len(steps.StagesFor(model.RoleMaster, true, true))
 	require.Len(t, s.readHost(e.ID, h.ID).ProgressStages, want)
 	require.Len(t, s.readCluster(c.ID).Hosts[0].ProgressStages, want)
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/hosts", nil).list()[0]["progress_stages"], want)
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/hosts", nil).List()[0]["progress_stages"], want)
 }

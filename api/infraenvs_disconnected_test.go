@@ -38,7 +38,7 @@ func TestDisconnectedImageGetsTheConfigOfTheInstaller(t *testing.T) {
 	c := s.want(
 		http.StatusCreated, http.MethodPost, "/v2/clusters/disconnected", map[string]any{"name": "far", "openshift_version": "4.22"},
 	).
-		object()
+		Object()
 	body := map[string]any{
 		"name":          "env",
 		"pull_secret":   pullSecret,
@@ -46,29 +46,29 @@ func TestDisconnectedImageGetsTheConfigOfTheInstaller(t *testing.T) {
 		"cluster_id":    c["id"],
 		"rendezvous_ip": "192.0.2.7",
 	}
-	created := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).object()
+	created := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).Object()
 	require.Regexp(t, `/4\.22\.9/x86_64/disconnected\.iso$`, created["download_url"])
 	id := uuid.MustParse(created["id"].(string))
 	path := envPath(id) + "/downloads/files?file_name=discovery.ign"
 
 	first := s.want(http.StatusOK, http.MethodGet, path, nil)
-	require.Contains(t, string(first.body), `"/run-1"`)
-	require.Contains(t, string(first.body), "/etc/assisted/interactive-ui")
-	require.NotContains(t, string(first.body), "slipway-agent", "its agent is the installer's")
+	require.Contains(t, string(first.Body), `"/run-1"`)
+	require.Contains(t, string(first.Body), "/etc/assisted/interactive-ui")
+	require.NotContains(t, string(first.Body), "slipway-agent", "its agent is the installer's")
 	again := s.want(http.StatusOK, http.MethodGet, path+"&discovery_iso_type=disconnected-iso", nil)
-	require.Equal(t, first.body, again.body, "made once")
-	tag := first.header.Get("Etag")
+	require.Equal(t, first.Body, again.Body, "made once")
+	tag := first.Header.Get("Etag")
 	require.NotEmpty(t, tag)
-	require.Equal(t, tag, again.header.Get("Etag"))
+	require.Equal(t, tag, again.Header.Get("Etag"))
 	s.want(http.StatusNotModified, http.MethodGet, path, nil, "If-None-Match", tag)
 	require.Equal(t, []string{"far quay.io/ocp/release:4.22.9-x86_64"}, installer.runs)
-	require.Contains(t, string(s.want(http.StatusOK, http.MethodGet, path+"&discovery_iso_type=full-iso", nil).body), "slipway-agent")
+	require.Contains(t, string(s.want(http.StatusOK, http.MethodGet, path+"&discovery_iso_type=full-iso", nil).Body), "slipway-agent")
 
 	override := `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/mine"}]}}`
 	s.want(http.StatusCreated, http.MethodPatch, envPath(id), map[string]any{"ignition_config_override": override})
 	changed := s.want(http.StatusOK, http.MethodGet, path, nil, "If-None-Match", tag)
-	require.Contains(t, string(changed.body), `"/run-2"`)
-	require.Contains(t, string(changed.body), `"/mine"`)
+	require.Contains(t, string(changed.Body), `"/run-2"`)
+	require.Contains(t, string(changed.Body), `"/mine"`)
 }
 
 func TestDisconnectedImageOfNoReleaseIsRefused(t *testing.T) {
@@ -79,10 +79,10 @@ func TestDisconnectedImageOfNoReleaseIsRefused(t *testing.T) {
 	path := envPath(e.ID) + "/downloads/files?file_name=discovery.ign&discovery_iso_type=disconnected-iso"
 	require.Contains(
 		t,
-		s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"disconnected-iso"}`).reason(http.StatusBadRequest),
+		s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"disconnected-iso"}`).Reason(http.StatusBadRequest),
 		"disconnected-iso requires an InfraEnv of a cluster",
 	)
-	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "a cluster is required")
+	require.Contains(t, s.send(http.MethodGet, path, nil).Reason(http.StatusConflict), "a cluster is required")
 	require.Empty(t, installer.runs)
 
 	e = s.infraEnv(s.cluster(nil).ID)
@@ -91,13 +91,13 @@ func TestDisconnectedImageOfNoReleaseIsRefused(t *testing.T) {
 		"make it: %w",
 		&release.GenerateError{Command: "agent create unconfigured-ignition", ExitCode: 1, Log: "no such command"},
 	)
-	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "no such command")
+	require.Contains(t, s.send(http.MethodGet, path, nil).Reason(http.StatusConflict), "no such command")
 	installer.err = model.NotFoundf("no such image")
-	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "no such image")
+	require.Contains(t, s.send(http.MethodGet, path, nil).Reason(http.StatusConflict), "no such image")
 	installer.err = fmt.Errorf("read it: %w: no such host", release.ErrRegistry)
-	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "no such host")
+	require.Contains(t, s.send(http.MethodGet, path, nil).Reason(http.StatusConflict), "no such host")
 	installer.err = errors.New("a secret of the implementation")
-	require.NotContains(t, s.send(http.MethodGet, path, nil).reason(http.StatusInternalServerError), "secret of")
+	require.NotContains(t, s.send(http.MethodGet, path, nil).Reason(http.StatusInternalServerError), "secret of")
 	installer.err = nil
 	s.want(http.StatusOK, http.MethodGet, path, nil)
 
@@ -106,7 +106,7 @@ func TestDisconnectedImageOfNoReleaseIsRefused(t *testing.T) {
 	require.Contains(
 		t,
 		closed.send(http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign&discovery_iso_type=disconnected-iso", nil).
-			reason(http.StatusConflict),
+			Reason(http.StatusConflict),
 		"runs no installers",
 	)
 }
@@ -122,7 +122,7 @@ func TestDisconnectedImageTakesNoHosts(t *testing.T) {
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"image_type":"disconnected-iso"}`)
 	require.Contains(
 		t,
-		s.send(http.MethodPost, path, stray).reason(http.StatusBadRequest),
+		s.send(http.MethodPost, path, stray).Reason(http.StatusBadRequest),
 		"require image_type full-iso or minimal-iso, found disconnected-iso",
 	)
 	s.want(http.StatusCreated, http.MethodPost, path, known) // it came when the image was another

@@ -34,8 +34,8 @@ func TestNetworkSettingsComeWithAFullImageAndBeforeAMinimalOne(t *testing.T) {
 	e := s.infraEnv(uuid.Nil)
 	file := envPath(e.ID) + "/downloads/files?file_name="
 	s.want(http.StatusNoContent, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil)
-	s.send(http.MethodGet, file+"static-network-config", nil).reason(http.StatusNotFound)
-	require.NotContains(t, string(s.want(http.StatusOK, http.MethodGet, file+"discovery.ign", nil).body), "pre-network-manager-config")
+	s.send(http.MethodGet, file+"static-network-config", nil).Reason(http.StatusNotFound)
+	require.NotContains(t, string(s.want(http.StatusOK, http.MethodGet, file+"discovery.ign", nil).Body), "pre-network-manager-config")
 
 	s.setStatic(e.ID)
 	for version, settings := range map[string][2]string{ // from 4.18 on hosts apply NMState themselves
@@ -46,7 +46,7 @@ func TestNetworkSettingsComeWithAFullImageAndBeforeAMinimalOne(t *testing.T) {
 		for query, found := range map[string]bool{
 			"discovery.ign": true, "discovery.ign&discovery_iso_type=full-iso": true, "discovery.ign&discovery_iso_type=minimal-iso": false,
 		} {
-			config := string(s.want(http.StatusOK, http.MethodGet, file+query, nil).body)
+			config := string(s.want(http.StatusOK, http.MethodGet, file+query, nil).Body)
 			require.True(t, json.Valid([]byte(config)))
 			for _, part := range []string{
 				"pre-network-manager-config.service", "/" + name, "/etc/assisted/network/host0/mac_interface.ini",
@@ -55,11 +55,11 @@ func TestNetworkSettingsComeWithAFullImageAndBeforeAMinimalOne(t *testing.T) {
 			}
 		}
 		r := s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil)
-		require.Equal(t, `attachment; filename="initrd.img"`, r.header.Get("Content-Disposition"))
-		require.NotEmpty(t, r.header.Get("Last-Modified"))
-		require.Contains(t, cpioNames(t, r.body), name)
+		require.Equal(t, `attachment; filename="initrd.img"`, r.Header.Get("Content-Disposition"))
+		require.NotEmpty(t, r.Header.Get("Last-Modified"))
+		require.Contains(t, cpioNames(t, r.Body), name)
 
-		files := tartest.Files(t, s.want(http.StatusOK, http.MethodGet, file+"static-network-config", nil).body)
+		files := tartest.Files(t, s.want(http.StatusOK, http.MethodGet, file+"static-network-config", nil).Body)
 		require.Equal(t, "52:54:00:aa:bb:01=eth0\n", files["etc/assisted/network/host0/mac_interface.ini"])
 		require.Contains(t, files[name], settings[1])
 	}
@@ -88,8 +88,8 @@ func TestProxyComesBeforeAMinimalImage(t *testing.T) {
 	e := s.infraEnv(uuid.Nil)
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"proxy":{"http_proxy":"http://proxy.example:3128"}}`)
 	r := s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil)
-	require.Contains(t, cpioNames(t, r.body), "etc/systemd/system/coreos-livepxe-rootfs.service.d/10-slipway-proxy.conf")
-	s.send(http.MethodGet, envPath(uuid.New())+"/downloads/minimal-initrd", nil).reason(http.StatusNotFound)
+	require.Contains(t, cpioNames(t, r.Body), "etc/systemd/system/coreos-livepxe-rootfs.service.d/10-slipway-proxy.conf")
+	s.send(http.MethodGet, envPath(uuid.New())+"/downloads/minimal-initrd", nil).Reason(http.StatusNotFound)
 }
 
 func TestDelayOfDiscoveryIsWaitedByTheAgent(t *testing.T) {
@@ -97,7 +97,7 @@ func TestDelayOfDiscoveryIsWaitedByTheAgent(t *testing.T) {
 	s := newService(t)
 	e := s.infraEnv(uuid.Nil)
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"network_discovery_delay_seconds":45}`)
-	config := string(s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign", nil).body)
+	config := string(s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign", nil).Body)
 	require.Contains(t, config, "ExecStart=/usr/bin/sleep 45")
 	require.Contains(t, config, "Wants=network-discovery-delay.service")
 }
@@ -107,7 +107,7 @@ func TestTimeSourcesAddToThoseOfTheHostOrTakeTheirPlace(t *testing.T) {
 	s := newService(t)
 	e := s.infraEnv(uuid.Nil)
 	patch := func(body string) map[string]any {
-		return s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body).object()
+		return s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body).Object()
 	}
 	got := patch(`{"additional_ntp_sources":"a.example"}`)
 	require.Equal(t, "a.example", got["additional_ntp_sources"])
@@ -126,7 +126,7 @@ func TestScriptBootsTheDiscoveryImageWithTheUsersArguments(t *testing.T) {
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"kernel_arguments":[
 		{"operation":"append","value":"rd.break=\"a b\""},{"operation":"delete","value":"rd.luks.options=discard"},
 		{"operation":"replace","value":"console=tty1=tty0"}]}`)
-	script := string(s.want(http.StatusOK, http.MethodGet, path, nil).body)
+	script := string(s.want(http.StatusOK, http.MethodGet, path, nil).Body)
 	require.Regexp(
 		t,
 		`^#!ipxe\ninitrd --name initrd http://service.example:8090/images/`+e.ID.String()+`/pxe-initrd\?arch=x86_64&version=4.22.9\n`,
@@ -138,7 +138,7 @@ func TestScriptBootsTheDiscoveryImageWithTheUsersArguments(t *testing.T) {
 	require.NotContains(t, script, "rd.luks.options")
 	require.NotContains(t, script, " ip=")
 	s.setStatic(e.ID)
-	require.NotContains(t, string(s.want(http.StatusOK, http.MethodGet, path, nil).body), " ip=")
+	require.NotContains(t, string(s.want(http.StatusOK, http.MethodGet, path, nil).Body), " ip=")
 }
 
 func TestScriptOfTheBootOrderSendsInstalledHostsToTheirDisk(t *testing.T) {
@@ -150,7 +150,7 @@ func TestScriptOfTheBootOrderSendsInstalledHostsToTheirDisk(t *testing.T) {
 		h.Inventory.Interfaces = []wire.Interface{{Name: "eth0", MacAddress: "52:54:00:aa:bb:01"}}
 	})
 	path := envPath(e.ID) + "/downloads/files?file_name=ipxe-script&ipxe_script_type=boot-order-control"
-	first := string(s.want(http.StatusOK, http.MethodGet, path, nil).body)
+	first := string(s.want(http.StatusOK, http.MethodGet, path, nil).Body)
 	require.Equal(t, "#!ipxe\nchain http://service.example:8090"+base+envPath(e.ID)+
 		"/downloads/files?file_name=ipxe-script&ipxe_script_type=boot-order-control&mac=${net0/mac}\n", first)
 	for _, c := range []struct {
@@ -170,10 +170,10 @@ func TestScriptOfTheBootOrderSendsInstalledHostsToTheirDisk(t *testing.T) {
 		{"an unknown machine", model.HostInstalled, model.StageDone, "52:54:00:00:00:00", false},
 	} {
 		s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status, h.Stage = c.status, c.stage })
-		script := string(s.want(http.StatusOK, http.MethodGet, path+"&mac="+url.QueryEscape(c.mac), nil).body)
+		script := string(s.want(http.StatusOK, http.MethodGet, path+"&mac="+url.QueryEscape(c.mac), nil).Body)
 		require.Equal(t, c.disk, bytes.Contains([]byte(script), []byte("sanboot")), c.name)
 		require.Equal(t, !c.disk, bytes.Contains([]byte(script), []byte("kernel ")), c.name)
 		stored := envPath(e.ID) + "/downloads/files?file_name=ipxe-script&mac=" + url.QueryEscape(c.mac)
-		require.Equal(t, script, string(s.want(http.StatusOK, http.MethodGet, stored, nil).body), c.name)
+		require.Equal(t, script, string(s.want(http.StatusOK, http.MethodGet, stored, nil).Body), c.name)
 	}
 }

@@ -34,13 +34,13 @@ func TestKernelArgumentsThatABootLoaderReadsInAnotherWayAreRefused(t *testing.T)
 	} {
 		for _, operation := range []string{"append", "delete"} {
 			got := s.send(http.MethodPatch, envPath(e.ID), set(operation, c.value))
-			require.Equal(t, http.StatusBadRequest, got.status, name)
-			require.Contains(t, got.reason(got.status), c.want, name)
+			require.Equal(t, http.StatusBadRequest, got.Status, name)
+			require.Contains(t, got.Reason(got.Status), c.want, name)
 		}
 	}
 	require.Contains(
 		t,
-		s.send(http.MethodPatch, envPath(e.ID), set("replace", "a=b=\"c\nd\"")).reason(http.StatusBadRequest),
+		s.send(http.MethodPatch, envPath(e.ID), set("replace", "a=b=\"c\nd\"")).Reason(http.StatusBadRequest),
 		"kernel_arguments[0].value",
 	)
 	for _, value := range []string{
@@ -49,7 +49,7 @@ func TestKernelArgumentsThatABootLoaderReadsInAnotherWayAreRefused(t *testing.T)
 		"isolcpus=1-3,{5}", "a=$b;c|d", "ümlaut",
 	} {
 		s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), set("append", value))
-		script := string(s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=ipxe-script", nil).body)
+		script := string(s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=ipxe-script", nil).Body)
 		require.Contains(t, script, " "+value+"\nboot\n")
 		require.Equal(t, 4, strings.Count(script, "\n"))
 	}
@@ -69,16 +69,16 @@ func TestImagesOfS390xHaveNoMinimalOneAndNoRoomForKernelArguments(t *testing.T) 
 	arguments := map[string]any{"kernel_arguments": []any{map[string]any{"operation": "append", "value": "a=b"}}}
 	require.Contains(
 		t,
-		s.send(http.MethodPost, "/v2/infra-envs", body(minimal)).reason(http.StatusBadRequest),
+		s.send(http.MethodPost, "/v2/infra-envs", body(minimal)).Reason(http.StatusBadRequest),
 		"image_type: require full-iso with cpu_architecture s390x",
 	)
 	require.Contains(
 		t,
-		s.send(http.MethodPost, "/v2/infra-envs", body(arguments)).reason(http.StatusBadRequest),
+		s.send(http.MethodPost, "/v2/infra-envs", body(arguments)).Reason(http.StatusBadRequest),
 		"kernel_arguments: require none with cpu_architecture s390x",
 	)
-	id := uuid.MustParse(s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body(nil)).object()["id"].(string))
-	s.send(http.MethodPatch, envPath(id), minimal).reason(http.StatusBadRequest)
-	s.send(http.MethodPatch, envPath(id), arguments).reason(http.StatusBadRequest)
-	require.Contains(t, s.want(http.StatusOK, http.MethodGet, envPath(id)+"/downloads/image-url", nil).object()["url"], "/s390x/full.iso")
+	id := uuid.MustParse(s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body(nil)).Object()["id"].(string))
+	s.send(http.MethodPatch, envPath(id), minimal).Reason(http.StatusBadRequest)
+	s.send(http.MethodPatch, envPath(id), arguments).Reason(http.StatusBadRequest)
+	require.Contains(t, s.want(http.StatusOK, http.MethodGet, envPath(id)+"/downloads/image-url", nil).Object()["url"], "/s390x/full.iso")
 }

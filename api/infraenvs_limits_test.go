@@ -51,13 +51,13 @@ func TestSettingsThatDoNotFitIntoAnImageAreRefused(t *testing.T) {
 		"keys":     {map[string]any{"ssh_authorized_key": manyKeys(100)}, "largest: ssh_authorized_key "},
 		"networks": {map[string]any{"static_network_config": networks(200)}, "largest: static_network_config "},
 	} {
-		require.Regexp(t, c.want, s.send(http.MethodPatch, envPath(e.ID), c.body).reason(http.StatusBadRequest), name)
+		require.Regexp(t, c.want, s.send(http.MethodPatch, envPath(e.ID), c.body).Reason(http.StatusBadRequest), name)
 		c.body["name"], c.body["pull_secret"] = "large", pullSecret
-		require.Regexp(t, c.want, s.send(http.MethodPost, "/v2/infra-envs", c.body).reason(http.StatusBadRequest), name)
+		require.Regexp(t, c.want, s.send(http.MethodPost, "/v2/infra-envs", c.body).Reason(http.StatusBadRequest), name)
 	}
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), map[string]any{"ignition_config_override": overrideOf(320_000)})
 	reason := s.send(http.MethodPatch, envPath(e.ID), map[string]any{"additional_trust_bundle": certificates(t, 90)}).
-		reason(http.StatusBadRequest)
+		Reason(http.StatusBadRequest)
 	require.Regexp(t, "largest: ignition_config_override 2\\d{5}, additional_trust_bundle 1", reason, "one after the other")
 	s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign", nil)
 }
@@ -75,11 +75,11 @@ func TestNetworkSettingsOfAMinimalImageAreBesideItsConfig(t *testing.T) {
 	)
 	require.Contains(
 		t,
-		s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"full-iso"}`).reason(http.StatusBadRequest),
+		s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"full-iso"}`).Reason(http.StatusBadRequest),
 		"largest: static_network_config",
 	)
 	body := map[string]any{"static_network_config": networks(825)}
-	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), body).reason(http.StatusBadRequest), "require at most 1048576 bytes packed")
+	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), body).Reason(http.StatusBadRequest), "require at most 1048576 bytes packed")
 }
 
 func TestOverrideThatContradictsOursIsRefused(t *testing.T) {
@@ -87,7 +87,7 @@ func TestOverrideThatContradictsOursIsRefused(t *testing.T) {
 	s := newService(t)
 	e := s.infraEnv(uuid.Nil)
 	config := `{"ignition":{"version":"3.2.0"},"storage":{"links":[{"path":"/etc/slipway","target":"/x"}]}}`
-	reason := s.send(http.MethodPatch, envPath(e.ID), map[string]any{"ignition_config_override": config}).reason(http.StatusBadRequest)
+	reason := s.send(http.MethodPatch, envPath(e.ID), map[string]any{"ignition_config_override": config}).Reason(http.StatusBadRequest)
 	require.Contains(t, reason, "ignition_config_override")
 }
 
@@ -110,7 +110,7 @@ func TestSettingsBesideTheConfigAreTakenAsTheyAre(t *testing.T) {
 	)
 	require.Contains(
 		t,
-		s.send(http.MethodPatch, envPath(e.ID), `{"additional_ntp_sources":"ntp.example"}`).reason(http.StatusBadRequest),
+		s.send(http.MethodPatch, envPath(e.ID), `{"additional_ntp_sources":"ntp.example"}`).Reason(http.StatusBadRequest),
 		"have to be set again",
 	)
 	s.want(
@@ -128,14 +128,14 @@ func TestOverrideNewerThanTheImageIsRefused(t *testing.T) {
 	body := map[string]any{"openshift_version": "4.16.68", "ignition_config_override": "variant: fcos\nversion: 1.6.0\n"}
 	require.Contains(
 		t,
-		s.send(http.MethodPatch, envPath(e.ID), body).reason(http.StatusBadRequest),
+		s.send(http.MethodPatch, envPath(e.ID), body).Reason(http.StatusBadRequest),
 		"require at most 3.4.0, which the system of OpenShift 4.16.68 reads, found 3.5.0",
 	)
 	body["openshift_version"] = "4.22.1"
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body)
 	require.Contains(
 		t,
-		s.send(http.MethodPatch, envPath(e.ID), `{"openshift_version":"4.16.68"}`).reason(http.StatusBadRequest),
+		s.send(http.MethodPatch, envPath(e.ID), `{"openshift_version":"4.16.68"}`).Reason(http.StatusBadRequest),
 		"require at most 3.4.0",
 	)
 }

@@ -55,7 +55,7 @@ func TestHostsBelongToTheOwnerOfTheirEnvironment(t *testing.T) {
 	l := newLocal(t, auth.ModeLocal)
 	user := []string{"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser, Name: "ann@example.com"})}
 	created := func(path string, body map[string]any) map[string]any {
-		return l.closed.want(http.StatusCreated, http.MethodPost, path, body, user...).object()
+		return l.closed.want(http.StatusCreated, http.MethodPost, path, body, user...).Object()
 	}
 	for path, body := range map[string]map[string]any{
 		"/v2/clusters":              {"name": "a", "openshift_version": "4.22", "pull_secret": pullSecret},
@@ -70,7 +70,7 @@ func TestHostsBelongToTheOwnerOfTheirEnvironment(t *testing.T) {
 		require.Equal(t, "example.com", got["email_domain"], path)
 		if path == "/v2/infra-envs" {
 			hosts := path + "/" + got["id"].(string) + "/hosts"
-			host := l.want(http.StatusCreated, http.MethodPost, hosts, map[string]any{"host_id": got["id"]}).object()
+			host := l.want(http.StatusCreated, http.MethodPost, hosts, map[string]any{"host_id": got["id"]}).Object()
 			require.Equal(t, "ann@example.com", host["user_name"])
 		}
 	}

@@ -32,10 +32,10 @@ func TestSettingsOfAnInfraEnvComeBackAsTheyWereSent(t *testing.T) {
 	for key, value := range settings {
 		body[key] = value
 	}
-	created := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).object()
+	created := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).Object()
 	other := s.infraEnv(uuid.Nil)
 	s.want(http.StatusCreated, http.MethodPatch, "/v2/infra-envs/"+other.ID.String(), settings)
-	changed := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+other.ID.String(), nil).object()
+	changed := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+other.ID.String(), nil).Object()
 	delete(settings, "additional_trust_bundle") // empty values are left out
 	for field, sent := range settings {
 		require.Equal(t, plain(t, sent), created[field], field)
@@ -55,23 +55,23 @@ func TestInfraEnvOfAClusterTakesItsSettings(t *testing.T) {
 	require.Equal(t, "arm64", string(e.CPUArchitecture))
 	require.Equal(t, "4.22.9", e.OpenshiftVersion)
 	body := map[string]any{"name": "x", "pull_secret": pullSecret, "cluster_id": c.ID, "cpu_architecture": "x86_64"}
-	require.Contains(t, s.send(http.MethodPost, "/v2/infra-envs", body).reason(http.StatusBadRequest), "require arm64")
+	require.Contains(t, s.send(http.MethodPost, "/v2/infra-envs", body).Reason(http.StatusBadRequest), "require arm64")
 	body["cluster_id"] = uuid.New()
-	s.send(http.MethodPost, "/v2/infra-envs", body).reason(http.StatusNotFound)
+	s.send(http.MethodPost, "/v2/infra-envs", body).Reason(http.StatusNotFound)
 }
 
 func TestInfraEnvsAreListedByCluster(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs", nil).body))
+	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs", nil).Body))
 	c := s.cluster(nil)
 	e := s.infraEnv(c.ID)
 	s.infraEnv(uuid.Nil)
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs", nil).list(), 2)
-	list := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs?cluster_id="+c.ID.String(), nil).list()
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs", nil).List(), 2)
+	list := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs?cluster_id="+c.ID.String(), nil).List()
 	require.Len(t, list, 1)
 	require.Equal(t, e.ID.String(), list[0]["id"])
-	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs?owner=somebody", nil).list())
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs?owner=somebody", nil).List())
 }
 
 func TestSettingsOfAnInfraEnvThatCannotWorkAreRefused(t *testing.T) {
@@ -115,7 +115,7 @@ func TestSettingsOfAnInfraEnvThatCannotWorkAreRefused(t *testing.T) {
 		"a pull secret that is invalid": {`{"pull_secret":"hello"}`, 400, "pull_secret"},
 		"a time source that is invalid": {`{"ntp_sources":"a b"}`, 400, "ntp_sources"},
 	} {
-		require.Contains(t, s.send(http.MethodPatch, path, call.body).reason(call.status), call.want, name)
+		require.Contains(t, s.send(http.MethodPatch, path, call.body).Reason(call.status), call.want, name)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestDiscoveryIgnitionFetchesTheAgentFromTheServiceAndChecksItsHash(t *testi
 	s := newService(t, func(o *api.Options) { o.AgentBinaries = fs.FS(folder) })
 	e := s.infraEnv(uuid.Nil)
 	config := string(
-		s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/downloads/files?file_name=discovery.ign", nil).body,
+		s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/downloads/files?file_name=discovery.ign", nil).Body,
 	)
 	parsed, err := document.Parse([]byte(config))
 	require.NoError(t, err)
@@ -139,19 +139,19 @@ func TestDiscoveryIgnitionFetchesTheAgentFromTheServiceAndChecksItsHash(t *testi
 	require.Contains(t, string(script), fmt.Sprintf("%x", sha256.Sum256([]byte("agent program"))))
 
 	got := s.agentFile("slipway-agent-x86_64")
-	require.Equal(t, http.StatusOK, got.status)
-	require.Equal(t, "agent program", string(got.body))
-	require.Equal(t, http.StatusNotFound, s.agentFile("secrets").status)
-	require.Equal(t, http.StatusNotFound, s.agentFile("slipway-agent-s390x").status)
-	require.Equal(t, http.StatusNotFound, s.agentFile("..%2fsecrets").status)
+	require.Equal(t, http.StatusOK, got.Status)
+	require.Equal(t, "agent program", string(got.Body))
+	require.Equal(t, http.StatusNotFound, s.agentFile("secrets").Status)
+	require.Equal(t, http.StatusNotFound, s.agentFile("slipway-agent-s390x").Status)
+	require.Equal(t, http.StatusNotFound, s.agentFile("..%2fsecrets").Status)
 
 	body := map[string]any{"name": "x", "pull_secret": pullSecret, "cpu_architecture": "s390x"}
-	id := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).object()["id"].(string)
+	id := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).Object()["id"].(string)
 	require.Equal(
 		t,
 		"discovery config of infra-env x cannot be made: the service has no program for s390x: slipway-agent-s390x is missing beside it; "+
 			"build it with make build, or name its folder in SLIPWAY_AGENT_BINARIES",
-		s.send(http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=discovery.ign", nil).reason(http.StatusConflict),
+		s.send(http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=discovery.ign", nil).Reason(http.StatusConflict),
 	)
 }
 
@@ -167,9 +167,9 @@ func TestHostsGetTheAgentOfTheirArchitecture(t *testing.T) {
 	s := newService(t, func(o *api.Options) { o.AgentBinaries = fs.FS(folder) })
 	for architecture, name := range built {
 		body := map[string]any{"name": "x", "pull_secret": pullSecret, "cpu_architecture": architecture}
-		id := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).object()["id"].(string)
+		id := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).Object()["id"].(string)
 		config, err := document.Parse(
-			s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=discovery.ign", nil).body,
+			s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=discovery.ign", nil).Body,
 		)
 		require.NoError(t, err)
 		fetch, err := config.File("/usr/local/bin/slipway-agent-fetch")
@@ -178,7 +178,7 @@ func TestHostsGetTheAgentOfTheirArchitecture(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(script), "'http://service.example:8090/agent/"+name+"'")
 		require.Contains(t, string(script), fmt.Sprintf("%x", sha256.Sum256([]byte("agent of "+architecture))))
-		require.Equal(t, "agent of "+architecture, string(s.agentFile(name).body))
+		require.Equal(t, "agent of "+architecture, string(s.agentFile(name).Body))
 	}
 }
 
@@ -192,14 +192,14 @@ func TestControllerProgramsAreServedByArchitectureWithTheirHashes(t *testing.T) 
 	get := func(file string) reply {
 		response, err := httpclient.New(t).Get(s.url + "/controller/" + file)
 		require.NoError(t, err)
-		return readReply(t, response)
+		return httpclient.Read(t, response)
 	}
 	// The machine names of Linux (uname -m), by which the Job of a new cluster asks.
-	require.Equal(t, "for x86_64", string(get("slipway-controller-x86_64").body))
-	require.Equal(t, "for arm64", string(get("slipway-controller-aarch64").body))
-	require.Equal(t, fmt.Sprintf("%x\n", sha256.Sum256([]byte("for arm64"))), string(get("slipway-controller-aarch64.sha256").body))
-	require.Equal(t, http.StatusNotFound, get("slipway-controller-s390x").status)
-	require.Equal(t, http.StatusNotFound, get("slipway").status)
+	require.Equal(t, "for x86_64", string(get("slipway-controller-x86_64").Body))
+	require.Equal(t, "for arm64", string(get("slipway-controller-aarch64").Body))
+	require.Equal(t, fmt.Sprintf("%x\n", sha256.Sum256([]byte("for arm64"))), string(get("slipway-controller-aarch64.sha256").Body))
+	require.Equal(t, http.StatusNotFound, get("slipway-controller-s390x").Status)
+	require.Equal(t, http.StatusNotFound, get("slipway").Status)
 
 	programs, err := api.ControllerPrograms(folder)()
 	require.NoError(t, err)
@@ -214,7 +214,7 @@ func (s *service) agentFile(name string) reply {
 	s.t.Helper()
 	response, err := httpclient.New(s.t).Get(s.url + "/agent/" + name)
 	require.NoError(s.t, err)
-	return readReply(s.t, response)
+	return httpclient.Read(s.t, response)
 }
 
 func TestAddressOfTheImageFollowsItsTypeAndVersion(t *testing.T) {
@@ -228,7 +228,7 @@ func TestAddressOfTheImageFollowsItsTypeAndVersion(t *testing.T) {
 		`{"image_type":"minimal-iso","openshift_version":"4.16"}`:        "/4.16/x86_64/minimal.iso",
 		`{"image_type":"disconnected-iso","openshift_version":"4.22.1"}`: "/4.22.1/x86_64/disconnected.iso",
 	} {
-		require.Equal(t, at+want, s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body).object()["download_url"])
+		require.Equal(t, at+want, s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body).Object()["download_url"])
 	}
 }
 
@@ -236,7 +236,7 @@ func TestAddressOfTheImageIsTold(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	e := s.infraEnv(uuid.Nil)
-	got := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/downloads/image-url", nil).object()
+	got := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/downloads/image-url", nil).Object()
 	require.Equal(t, e.DownloadURL, got["url"])
 	require.Equal(t, "0001-01-01T00:00:00.000Z", got["expires_at"])
 	stored, err := s.store.InfraEnv(t.Context(), e.ID)

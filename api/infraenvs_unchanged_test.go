@@ -34,7 +34,7 @@ func TestFilesThatAClientHasAreNotSentAgain(t *testing.T) {
 	} {
 		path = envPath(e.ID) + path
 		first := s.want(http.StatusOK, http.MethodGet, path, nil)
-		tag := first.header.Get("Etag")
+		tag := first.Header.Get("Etag")
 		require.Regexp(t, `^"[\w-]{20,}"$`, tag, "a strong tag")
 		for _, headers := range [][]string{
 			{"If-None-Match", tag},
@@ -44,10 +44,10 @@ func TestFilesThatAClientHasAreNotSentAgain(t *testing.T) {
 		} {
 			for _, method := range []string{http.MethodGet, http.MethodHead} {
 				r := s.want(http.StatusNotModified, method, path, nil, headers...)
-				require.Empty(t, r.body)
-				require.Equal(t, tag, r.header.Get("Etag"))
-				require.Equal(t, "no-store", r.header.Get("Cache-Control"))
-				require.Empty(t, r.header.Get("Content-Type"))
+				require.Empty(t, r.Body)
+				require.Equal(t, tag, r.Header.Get("Etag"))
+				require.Equal(t, "no-store", r.Header.Get("Cache-Control"))
+				require.Empty(t, r.Header.Get("Content-Type"))
 			}
 		}
 		other := s.want(
@@ -60,8 +60,8 @@ func TestFilesThatAClientHasAreNotSentAgain(t *testing.T) {
 			"If-Modified-Since",
 			time.Now().Add(time.Hour).UTC().Format(http.TimeFormat),
 		)
-		require.Equal(t, first.body, other.body, "the tag decides, not the date")
-		require.Equal(t, tag, other.header.Get("Etag"))
+		require.Equal(t, first.Body, other.Body, "the tag decides, not the date")
+		require.Equal(t, tag, other.Header.Get("Etag"))
 	}
 }
 
@@ -77,7 +77,7 @@ func TestFileThatAClientHasIsNotMadeAgain(t *testing.T) {
 	for _, path := range []string{
 		"/downloads/files?file_name=discovery.ign", "/downloads/files?file_name=static-network-config", "/downloads/minimal-initrd",
 	} {
-		s.send(http.MethodGet, envPath(e.ID)+path, nil).reason(http.StatusConflict)
+		s.send(http.MethodGet, envPath(e.ID)+path, nil).Reason(http.StatusConflict)
 		s.want(http.StatusNotModified, http.MethodGet, envPath(e.ID)+path, nil, "If-None-Match", "*")
 	}
 }
@@ -88,10 +88,10 @@ func TestDateOfAFileTellsAClientThatHasIt(t *testing.T) {
 	s := newService(t, withKeys, func(o *api.Options) { o.Now = func() time.Time { return now } })
 	e := s.infraEnv(uuid.Nil)
 	path := envPath(e.ID) + "/downloads/files?file_name=discovery.ign"
-	fresh := s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Last-Modified")
+	fresh := s.want(http.StatusOK, http.MethodGet, path, nil).Header.Get("Last-Modified")
 	now = now.Add(2 * time.Second)
 	s.want(http.StatusOK, http.MethodGet, path, nil, "If-Modified-Since", fresh) // the InfraEnv could have changed in that second again
-	date := s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Last-Modified")
+	date := s.want(http.StatusOK, http.MethodGet, path, nil).Header.Get("Last-Modified")
 	require.NotEqual(t, fresh, date)
 	s.want(http.StatusNotModified, http.MethodGet, path, nil, "If-Modified-Since", date)
 	s.want(http.StatusOK, http.MethodGet, path, nil, "If-Modified-Since", "yesterday")
@@ -106,7 +106,7 @@ func TestTagChangesWithAllThatAnImageIsMadeOf(t *testing.T) {
 	e := s.infraEnv(uuid.Nil)
 	path := envPath(e.ID) + "/downloads/files?file_name=discovery.ign"
 	seen := map[string]string{}
-	tag := func() string { return s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Etag") }
+	tag := func() string { return s.want(http.StatusOK, http.MethodGet, path, nil).Header.Get("Etag") }
 	for _, body := range []string{
 		`{}`, `{"proxy":{"http_proxy":"http://proxy.example:3128"}}`, `{"additional_ntp_sources":"a.example"}`,
 		`{"ssh_authorized_key":"` + sshKey + `"}`,
@@ -170,10 +170,10 @@ func TestConfigIsTheSameEachTimeAndInEveryProcess(t *testing.T) {
 				}
 				r := process.want(http.StatusOK, http.MethodGet, envPath(e.ID)+address, nil, headers...)
 				if _, known := files[file]; !known {
-					files[file], tags[file] = string(r.body), r.header.Get("Etag")
+					files[file], tags[file] = string(r.Body), r.Header.Get("Etag")
 				}
-				require.Equal(t, files[file], string(r.body), file)
-				require.Equal(t, tags[file], r.header.Get("Etag"), file)
+				require.Equal(t, files[file], string(r.Body), file)
+				require.Equal(t, tags[file], r.Header.Get("Etag"), file)
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func benchmarkDiscovery(b *testing.B, status int) {
 	e := s.infraEnv(uuid.Nil)
 	s.setStatic(e.ID)
 	path := envPath(e.ID) + "/downloads/files?file_name=discovery.ign"
-	tag := s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Etag")
+	tag := s.want(http.StatusOK, http.MethodGet, path, nil).Header.Get("Etag")
 	if status == http.StatusOK {
 		tag = `"other"`
 	}

@@ -30,10 +30,10 @@ func TestNothingIsTakenFromAHostThatIsInstalledIntoACluster(t *testing.T) {
 	s := newService(t)
 	c, h := s.joining(func(h *model.Host) { h.Status = model.HostInstallingInProgress })
 	env := "/v2/infra-envs/" + h.InfraEnvID.String()
-	require.Contains(t, s.send(http.MethodDelete, clusterPath(c.ID), nil).reason(http.StatusConflict), "found 1")
-	s.send(http.MethodDelete, env, nil).reason(http.StatusConflict)
-	s.send(http.MethodDelete, hostPath(h.InfraEnvID, h.ID), nil).reason(http.StatusConflict)
-	s.send(http.MethodPost, hostPath(h.InfraEnvID, h.ID)+"/actions/unbind", nil).reason(http.StatusConflict)
+	require.Contains(t, s.send(http.MethodDelete, clusterPath(c.ID), nil).Reason(http.StatusConflict), "found 1")
+	s.send(http.MethodDelete, env, nil).Reason(http.StatusConflict)
+	s.send(http.MethodDelete, hostPath(h.InfraEnvID, h.ID), nil).Reason(http.StatusConflict)
+	s.send(http.MethodPost, hostPath(h.InfraEnvID, h.ID)+"/actions/unbind", nil).Reason(http.StatusConflict)
 	require.Equal(t, "installing-in-progress", string(s.readHost(h.InfraEnvID, h.ID).Status))
 }
 
@@ -67,7 +67,7 @@ func TestHostOfAStalledInstallationStays(t *testing.T) {
 	e := s.infraEnv(c.ID)
 	h := s.host(e.ID)
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status, c.DecisionOpen = model.ClusterError, true })
-	require.Contains(t, s.send(http.MethodDelete, hostPath(e.ID, h.ID), nil).reason(http.StatusConflict), "cancel the installation first")
+	require.Contains(t, s.send(http.MethodDelete, hostPath(e.ID, h.ID), nil).Reason(http.StatusConflict), "cancel the installation first")
 	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
 	require.Contains(t, s.orchestrator.commands, "release "+c.ID.String())
 }
@@ -99,21 +99,21 @@ func TestInfraEnvIsDeletedBeforeTheClusterOfItsHosts(t *testing.T) {
 				hosts = append(hosts, bound)
 				s.changeHost(env, bound.ID, func(h *model.Host) { h.ClusterID, h.Status = &c.ID, status })
 				if !deleted {
-					require.Contains(t, s.send(http.MethodDelete, envPath(env), nil).reason(http.StatusConflict),
+					require.Contains(t, s.send(http.MethodDelete, envPath(env), nil).Reason(http.StatusConflict),
 						"require no host that is being prepared or installed, found 1")
 					s.want(http.StatusOK, http.MethodGet, envPath(env), nil)
 					continue
 				}
 				s.want(http.StatusNoContent, http.MethodDelete, envPath(env), nil)
-				s.send(http.MethodGet, envPath(env), nil).reason(http.StatusNotFound)
+				s.send(http.MethodGet, envPath(env), nil).Reason(http.StatusNotFound)
 				require.Equal(t, c.ID, s.readHost(env, bound.ID).ClusterID, "it stays in its cluster")
 				s.want(http.StatusOK, http.MethodGet, hostPath(env, bound.ID)+"/instructions", nil)
-				s.send(http.MethodPost, envPath(env)+"/hosts", map[string]any{"host_id": uuid.New()}).reason(http.StatusNotFound)
+				s.send(http.MethodPost, envPath(env)+"/hosts", map[string]any{"host_id": uuid.New()}).Reason(http.StatusNotFound)
 			}
 			if deleted {
 				s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
 				for _, h := range hosts {
-					s.send(http.MethodGet, hostPath(h.InfraEnvID, h.ID), nil).reason(http.StatusNotFound)
+					s.send(http.MethodGet, hostPath(h.InfraEnvID, h.ID), nil).Reason(http.StatusNotFound)
 				}
 			}
 		})
@@ -158,7 +158,7 @@ func TestDeletedClusterReturnsTheHostsItBorrowed(t *testing.T) {
 			require.Equal(t, want, string(left.Status))
 			require.Zero(t, left.ClusterID)
 			s.want(http.StatusOK, http.MethodGet, hostPath(pool.ID, borrowed.ID)+"/instructions", nil)
-			s.send(http.MethodGet, hostPath(own.ID, ours.ID), nil).reason(http.StatusNotFound)
+			s.send(http.MethodGet, hostPath(own.ID, ours.ID), nil).Reason(http.StatusNotFound)
 		})
 	}
 }

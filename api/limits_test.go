@@ -63,7 +63,7 @@ func TestListsBeyondReasonAreRefusedBeforeTheyAreCompared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reason := s.send(x.method, x.path, x.body).reason(x.status)
+			reason := s.send(x.method, x.path, x.body).Reason(x.status)
 			require.Contains(t, reason, x.reason)
 			require.Less(t, len(reason), 1000)
 		})

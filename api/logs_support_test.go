@@ -34,9 +34,9 @@ func TestAllLogsComeWithTheClusterItsEventsAndItsManifests(t *testing.T) {
 	for _, query := range []string{"", "?logs_type=all"} {
 		got := s.want(http.StatusOK, http.MethodGet, path+"/logs"+query, nil)
 		for _, secret := range []string{"dXNlcjpwYXNzd29yZAo", "pass-of-the-proxy", "pass-of-a-manifest", "pass-of-bmc", "pull_secret\":"} {
-			require.NotContains(t, string(got.body), secret)
+			require.NotContains(t, string(got.Body), secret)
 		}
-		files := tartest.Files(t, got.body)
+		files := tartest.Files(t, got.Body)
 		require.Len(t, files, 5)
 		require.Equal(t, ours, files["cluster_manifest_user_openshift_a.yaml"])
 		require.Equal(t, theirs, files["cluster_manifest_user_manifests_b.json"])
@@ -64,6 +64,6 @@ func TestManifestsThatAreGoneAreLeftOutOfTheLogs(t *testing.T) {
 	path := clusterPath(c.ID)
 	s.want(http.StatusCreated, http.MethodPost, path+"/manifests", map[string]any{"file_name": "a.yaml", "content": encoded("a: 1\n")})
 	require.NoError(t, s.blob.Delete(t.Context(), "clusters/"+c.ID.String()+"/manifests/manifests/a.yaml"))
-	require.Len(t, tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path+"/logs", nil).body), 2)
-	s.send(http.MethodGet, path+"/logs?logs_type=controller", nil).reason(http.StatusNotFound)
+	require.Len(t, tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path+"/logs", nil).Body), 2)
+	s.send(http.MethodGet, path+"/logs?logs_type=controller", nil).Reason(http.StatusNotFound)
 }

@@ -46,28 +46,28 @@ func TestLogsAreUploadedAndDownloaded(t *testing.T) {
 	e := s.infraEnv(c.ID)
 	h := s.host(e.ID)
 	path := clusterPath(c.ID) + "/logs"
-	before := tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path, nil).body)
+	before := tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path, nil).Body)
 	require.ElementsMatch(t, []string{"cluster_metadata.json", "cluster_events.json"}, slices.Collect(maps.Keys(before)))
 	require.Equal(
 		t,
 		http.StatusNoContent,
-		s.upload(path+"?logs_type=host&host_id="+h.ID.String()+"&infra_env_id="+e.ID.String(), "old logs of a host").status,
+		s.upload(path+"?logs_type=host&host_id="+h.ID.String()+"&infra_env_id="+e.ID.String(), "old logs of a host").Status,
 	)
-	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=host&host_id="+h.ID.String(), "logs of a host").status)
-	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=controller", "logs of the controller").status)
+	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=host&host_id="+h.ID.String(), "logs of a host").Status)
+	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=controller", "logs of the controller").Status)
 	require.False(t, s.readHost(e.ID, h.ID).LogsCollectedAt.IsZero())
 	require.False(t, s.readCluster(c.ID).ControllerLogsCollectedAt.IsZero())
 
 	got := s.want(http.StatusOK, http.MethodGet, path+"?logs_type=host&host_id="+h.ID.String(), nil)
-	require.Equal(t, "logs of a host", string(got.body))
-	require.Equal(t, `attachment; filename="prod_auto-assign_master-0.tar.gz"`, got.header.Get("Content-Disposition"))
-	require.Equal(t, "logs of the controller", string(s.want(http.StatusOK, http.MethodGet, path+"?logs_type=controller", nil).body))
+	require.Equal(t, "logs of a host", string(got.Body))
+	require.Equal(t, `attachment; filename="prod_auto-assign_master-0.tar.gz"`, got.Header.Get("Content-Disposition"))
+	require.Equal(t, "logs of the controller", string(s.want(http.StatusOK, http.MethodGet, path+"?logs_type=controller", nil).Body))
 	all := s.want(http.StatusOK, http.MethodGet, path+"?logs_type=all", nil)
-	files := tartest.Files(t, all.body)
+	files := tartest.Files(t, all.Body)
 	require.Len(t, files, 4)
 	require.Equal(t, "logs of a host", files["prod_auto-assign_master-0.tar.gz"])
 	require.Equal(t, "logs of the controller", files["prod_controller.tar.gz"])
-	require.Contains(t, all.header.Get("Content-Disposition"), ".tar")
+	require.Contains(t, all.Header.Get("Content-Disposition"), ".tar")
 
 	s.want(http.StatusNoContent, http.MethodPut, clusterPath(c.ID)+"/logs-progress", `{"logs_state":"completed"}`)
 	require.Equal(t, "completed", string(s.readCluster(c.ID).LogsInfo))
@@ -81,17 +81,17 @@ func TestUploadsThatAreNoLogsAreRefused(t *testing.T) {
 	h := s.host(e.ID)
 	path := clusterPath(c.ID) + "/logs"
 	host := path + "?logs_type=host&host_id=" + h.ID.String()
-	require.Contains(t, s.upload(path+"?logs_type=host", "x").reason(http.StatusBadRequest), "host_id")
-	require.Contains(t, s.upload(path+"?logs_type=host&host_id="+uuid.NewString(), "x").reason(http.StatusNotFound), "host")
-	require.Contains(t, s.upload(path+"?logs_type=other", "x").reason(http.StatusBadRequest), "host, controller")
-	require.Contains(t, s.upload(path, "x").reason(http.StatusBadRequest), "logs_type")
-	require.Contains(t, s.send(http.MethodPost, host, "x").reason(http.StatusUnsupportedMediaType), "multipart/form-data")
+	require.Contains(t, s.upload(path+"?logs_type=host", "x").Reason(http.StatusBadRequest), "host_id")
+	require.Contains(t, s.upload(path+"?logs_type=host&host_id="+uuid.NewString(), "x").Reason(http.StatusNotFound), "host")
+	require.Contains(t, s.upload(path+"?logs_type=other", "x").Reason(http.StatusBadRequest), "host, controller")
+	require.Contains(t, s.upload(path, "x").Reason(http.StatusBadRequest), "logs_type")
+	require.Contains(t, s.send(http.MethodPost, host, "x").Reason(http.StatusUnsupportedMediaType), "multipart/form-data")
 	body, kind := form(t, "other", "x")
-	require.Contains(t, s.send(http.MethodPost, host, body, "Content-Type", kind).reason(http.StatusBadRequest), "upfile")
+	require.Contains(t, s.send(http.MethodPost, host, body, "Content-Type", kind).Reason(http.StatusBadRequest), "upfile")
 	body, kind = form(t, "upfile", strings.Repeat("x", 1000))
 	broken := io.LimitReader(body, 500)
-	require.Contains(t, s.send(http.MethodPost, host, broken, "Content-Type", kind).reason(http.StatusBadRequest), "the form is incomplete")
-	require.Len(t, tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path, nil).body), 2, "no logs")
+	require.Contains(t, s.send(http.MethodPost, host, broken, "Content-Type", kind).Reason(http.StatusBadRequest), "the form is incomplete")
+	require.Len(t, tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path, nil).Body), 2, "no logs")
 }
 
 func TestNamesFromOutsideLeadNowhereInAnArchive(t *testing.T) {
@@ -100,21 +100,21 @@ func TestNamesFromOutsideLeadNowhereInAnArchive(t *testing.T) {
 	var c wire.Cluster
 	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
 		"name": "../../up\r\nx-a: b", "api_vip_dnsname": "api.old.example.com", "openshift_cluster_id": uuid.New(),
-	}).json(&c)
+	}).JSON(&c)
 	e := s.infraEnv(c.ID)
 	h := s.host(e.ID)
 	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Inventory.Hostname = "/../../etc/cron.d/a" })
 	path := clusterPath(c.ID) + "/logs"
-	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=host&host_id="+h.ID.String(), "logs of a host").status)
-	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=controller", "logs of the controller").status)
-	files := tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path+"?logs_type=all", nil).body)
+	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=host&host_id="+h.ID.String(), "logs of a host").Status)
+	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=controller", "logs of the controller").Status)
+	files := tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path+"?logs_type=all", nil).Body)
 	require.Len(t, files, 4)
 	for name := range files {
 		require.Regexp(t, `^[A-Za-z0-9_][A-Za-z0-9._-]*\.(tar\.gz|json)$`, name)
 		require.True(t, filepath.IsLocal(name), name)
 	}
 	for _, query := range []string{"?logs_type=all", "?logs_type=controller", "?logs_type=host&host_id=" + h.ID.String()} {
-		header := s.want(http.StatusOK, http.MethodGet, path+query, nil).header
+		header := s.want(http.StatusOK, http.MethodGet, path+query, nil).Header
 		require.Regexp(t, `^attachment; filename="[A-Za-z0-9_][A-Za-z0-9._-]*\.tar(\.gz)?"$`, header.Get("Content-Disposition"))
 		require.Empty(t, header.Get("X-A"))
 	}
@@ -144,6 +144,6 @@ func TestAgentsUploadLogsOfTheirEnvironmentOnly(t *testing.T) {
 			"X-Secret-Key",
 			token,
 		)
-		require.Equal(t, status, r.status, "%s: %s", query, r.body)
+		require.Equal(t, status, r.Status, "%s: %s", query, r.Body)
 	}
 }

@@ -23,15 +23,15 @@ metadata: {name: a, labels: {machineconfiguration.openshift.io/role: worker}}
 spec: {config: {ignition: {version: 3.9.0}}}
 `
 	body := map[string]any{"file_name": "a.yaml", "content": encoded(bad)}
-	reason := s.send(http.MethodPost, path, body).reason(http.StatusBadRequest)
+	reason := s.send(http.MethodPost, path, body).Reason(http.StatusBadRequest)
 	require.Contains(t, reason, "document 2 of a.yaml: MachineConfig: parsing Ignition config failed: unknown version")
 	body["content"] = encoded(kernelConfig)
 	s.want(http.StatusCreated, http.MethodPost, path, body)
 	change := map[string]any{"folder": "manifests", "file_name": "a.yaml", "updated_content": encoded(bad)}
-	reason = s.send(http.MethodPatch, path, change).reason(http.StatusBadRequest)
+	reason = s.send(http.MethodPatch, path, change).Reason(http.StatusBadRequest)
 	require.Contains(t, reason, "unknown version")
 	stored := s.want(http.StatusOK, http.MethodGet, path+"/files?file_name=a.yaml", nil)
-	require.Equal(t, kernelConfig, string(stored.body), "the refused content is not kept")
+	require.Equal(t, kernelConfig, string(stored.Body), "the refused content is not kept")
 }
 
 func TestManifestsThatCannotBeReadTogetherAreAFaultOfTheCluster(t *testing.T) {

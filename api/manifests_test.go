@@ -19,13 +19,13 @@ func TestManifestIsAddedReadChangedMovedAndRemoved(t *testing.T) {
 	s := newService(t)
 	c := s.cluster(nil)
 	path := clusterPath(c.ID) + "/manifests"
-	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, path, nil).body))
+	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, path, nil).Body))
 	body := map[string]any{"file_name": "a.yaml", "content": encoded("a: 1\n---\nb: 2\n")}
 	require.Equal(t, map[string]any{"folder": "manifests", "file_name": "a.yaml", "manifest_source": "user"},
-		s.want(http.StatusCreated, http.MethodPost, path, body).object())
+		s.want(http.StatusCreated, http.MethodPost, path, body).Object())
 	got := s.want(http.StatusOK, http.MethodGet, path+"/files?file_name=a.yaml", nil)
-	require.Equal(t, "a: 1\n---\nb: 2\n", string(got.body))
-	require.Equal(t, `attachment; filename="a.yaml"`, got.header.Get("Content-Disposition"))
+	require.Equal(t, "a: 1\n---\nb: 2\n", string(got.Body))
+	require.Equal(t, `attachment; filename="a.yaml"`, got.Header.Get("Content-Disposition"))
 	stored, err := s.blob.Get(t.Context(), "clusters/"+c.ID.String()+"/manifests/manifests/a.yaml")
 	require.NoError(t, err)
 	require.Equal(t, "a: 1\n---\nb: 2\n", string(stored))
@@ -48,17 +48,17 @@ func TestManifestIsAddedReadChangedMovedAndRemoved(t *testing.T) {
 		path,
 		map[string]any{"folder": "openshift", "file_name": "a.yaml", "updated_file_name": "b.yml"},
 	)
-	list := s.want(http.StatusOK, http.MethodGet, path, nil).list()
+	list := s.want(http.StatusOK, http.MethodGet, path, nil).List()
 	require.Equal(t, []map[string]any{{"folder": "openshift", "file_name": "b.yml", "manifest_source": "user"}}, list)
-	require.Equal(t, "c: 3", string(s.want(http.StatusOK, http.MethodGet, path+"/files?folder=openshift&file_name=b.yml", nil).body))
+	require.Equal(t, "c: 3", string(s.want(http.StatusOK, http.MethodGet, path+"/files?folder=openshift&file_name=b.yml", nil).Body))
 	objects, err := s.blob.List(t.Context(), "clusters/"+c.ID.String()+"/manifests")
 	require.NoError(t, err)
 	require.Len(t, objects, 1, "nothing is left where the manifest was")
 
 	s.want(http.StatusOK, http.MethodDelete, path+"?folder=openshift&file_name=b.yml", nil)
 	s.want(http.StatusOK, http.MethodDelete, path+"?folder=openshift&file_name=b.yml", nil) // a second time changes nothing
-	s.send(http.MethodDelete, clusterPath(uuid.New())+"/manifests?folder=openshift&file_name=b.yml", nil).reason(http.StatusNotFound)
-	s.send(http.MethodGet, path+"/files?folder=openshift&file_name=b.yml", nil).reason(http.StatusNotFound)
+	s.send(http.MethodDelete, clusterPath(uuid.New())+"/manifests?folder=openshift&file_name=b.yml", nil).Reason(http.StatusNotFound)
+	s.send(http.MethodGet, path+"/files?folder=openshift&file_name=b.yml", nil).Reason(http.StatusNotFound)
 }
 
 func TestManifestsThatTheInstallerCannotTakeAreRefused(t *testing.T) {
@@ -90,7 +90,7 @@ func TestManifestsThatTheInstallerCannotTakeAreRefused(t *testing.T) {
 		"a name of the other folder": {"taken.yaml", encoded("a: 1"), 400, "other folder"},
 	} {
 		body := map[string]any{"folder": "manifests", "file_name": call.file, "content": call.content}
-		require.Contains(t, s.send(http.MethodPost, path, body).reason(call.status), call.want, name)
+		require.Contains(t, s.send(http.MethodPost, path, body).Reason(call.status), call.want, name)
 	}
 	objects, err := s.blob.List(t.Context(), "clusters/"+c.ID.String())
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestManifestsThatTheInstallerCannotTakeAreRefused(t *testing.T) {
 	)
 	s.want(http.StatusCreated, http.MethodPost, path, map[string]any{"file_name": "a.json", "content": encoded(`{"a":1}`)})
 	s.send(http.MethodPost, clusterPath(uuid.New())+"/manifests", map[string]any{"file_name": "a.yaml", "content": encoded("a: 1")}).
-		reason(http.StatusNotFound)
+		Reason(http.StatusNotFound)
 }
 
 func TestManifestsOfTheServiceAreHiddenAndStay(t *testing.T) {
@@ -120,13 +120,13 @@ func TestManifestsOfTheServiceAreHiddenAndStay(t *testing.T) {
 			model.Manifest{ClusterID: c.ID, Folder: "openshift", FileName: "50-x.yaml", Source: "system", Blob: ref},
 		),
 	)
-	require.Empty(t, s.want(http.StatusOK, http.MethodGet, path, nil).list())
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"?include_system_generated=true", nil).list(), 1)
-	s.send(http.MethodDelete, path+"?folder=openshift&file_name=50-x.yaml", nil).reason(http.StatusBadRequest)
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, path, nil).List())
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"?include_system_generated=true", nil).List(), 1)
+	s.send(http.MethodDelete, path+"?folder=openshift&file_name=50-x.yaml", nil).Reason(http.StatusBadRequest)
 
 	s.want(http.StatusCreated, http.MethodPost, path, map[string]any{"file_name": "50-x.yaml", "content": encoded("b: 2")})
 	require.Equal(t, []map[string]any{{"folder": "manifests", "file_name": "50-x.yaml", "manifest_source": "user"}},
-		s.want(http.StatusOK, http.MethodGet, path+"?include_system_generated=true", nil).list(), "a user's manifest takes the place")
+		s.want(http.StatusOK, http.MethodGet, path+"?include_system_generated=true", nil).List(), "a user's manifest takes the place")
 }
 
 func TestManifestIsNotMovedOverAnother(t *testing.T) {
@@ -139,23 +139,23 @@ func TestManifestIsNotMovedOverAnother(t *testing.T) {
 		s.want(http.StatusCreated, http.MethodPost, path, m)
 	}
 	move := map[string]any{"folder": "manifests", "file_name": "a.yaml", "updated_file_name": "b.yaml"}
-	require.Contains(t, s.send(http.MethodPatch, path, move).reason(http.StatusConflict), "manifests/b.yaml")
+	require.Contains(t, s.send(http.MethodPatch, path, move).Reason(http.StatusConflict), "manifests/b.yaml")
 	move["updated_file_name"] = "c.yaml"
-	require.Contains(t, s.send(http.MethodPatch, path, move).reason(http.StatusBadRequest), "other folder")
+	require.Contains(t, s.send(http.MethodPatch, path, move).Reason(http.StatusBadRequest), "other folder")
 	move["updated_file_name"] = "a.json"
 	require.Contains(
 		t,
-		s.send(http.MethodPatch, path, move).reason(http.StatusBadRequest),
+		s.send(http.MethodPatch, path, move).Reason(http.StatusBadRequest),
 		"a.json is not valid JSON",
 		"the old content under a new name",
 	)
 	move["updated_file_name"] = "a b.yaml"
-	require.Contains(t, s.send(http.MethodPatch, path, move).reason(http.StatusUnprocessableEntity), "spaces")
+	require.Contains(t, s.send(http.MethodPatch, path, move).Reason(http.StatusUnprocessableEntity), "spaces")
 	for _, name := range []string{"a.yaml", "b.yaml"} {
-		require.Equal(t, "name: "+name, string(s.want(http.StatusOK, http.MethodGet, path+"/files?file_name="+name, nil).body))
+		require.Equal(t, "name: "+name, string(s.want(http.StatusOK, http.MethodGet, path+"/files?file_name="+name, nil).Body))
 	}
-	require.Empty(t, s.want(http.StatusOK, http.MethodHead, path+"/files?file_name=a.yaml", nil).body)
-	s.send(http.MethodPatch, path, map[string]any{"folder": "openshift", "file_name": "a.yaml"}).reason(http.StatusNotFound)
+	require.Empty(t, s.want(http.StatusOK, http.MethodHead, path+"/files?file_name=a.yaml", nil).Body)
+	s.send(http.MethodPatch, path, map[string]any{"folder": "openshift", "file_name": "a.yaml"}).Reason(http.StatusNotFound)
 	s.want(http.StatusOK, http.MethodPatch, path, map[string]any{"folder": "manifests", "file_name": "a.yaml"})
 }
 
@@ -166,7 +166,7 @@ func TestManifestsOfAnInstallationCanBeAddedButNotChanged(t *testing.T) {
 	path := clusterPath(c.ID) + "/manifests"
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalling })
 	s.want(http.StatusCreated, http.MethodPost, path, map[string]any{"file_name": "a.yaml", "content": encoded("a: 1")})
-	require.Contains(t, s.send(http.MethodDelete, path+"?file_name=a.yaml", nil).reason(http.StatusBadRequest), "installing")
+	require.Contains(t, s.send(http.MethodDelete, path+"?file_name=a.yaml", nil).Reason(http.StatusBadRequest), "installing")
 	body := map[string]any{"folder": "manifests", "file_name": "a.yaml", "updated_content": encoded("a: 2")}
-	require.Contains(t, s.send(http.MethodPatch, path, body).reason(http.StatusBadRequest), "installing")
+	require.Contains(t, s.send(http.MethodPatch, path, body).Reason(http.StatusBadRequest), "installing")
 }

@@ -18,7 +18,7 @@ func TestMethodsThatAnAddressDoesNotTakeAreRefused(t *testing.T) {
 		{http.MethodPut, "/v2/events", "GET, HEAD, POST"},
 	} {
 		r := s.send(c.method, c.path, nil)
-		r.reason(http.StatusMethodNotAllowed)
-		require.Equal(t, c.allow, r.header.Get("Allow"), "%s %s", c.method, c.path)
+		r.Reason(http.StatusMethodNotAllowed)
+		require.Equal(t, c.allow, r.Header.Get("Allow"), "%s %s", c.method, c.path)
 	}
 }

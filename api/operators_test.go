@@ -22,13 +22,13 @@ func TestOperatorsOnOffer(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	var names []string
-	s.want(http.StatusOK, http.MethodGet, "/v2/supported-operators", nil).json(&names)
+	s.want(http.StatusOK, http.MethodGet, "/v2/supported-operators", nil).JSON(&names)
 	require.Len(t, names, 28)
 	require.Contains(t, names, "numaresources")
 	for _, name := range names {
-		require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, "/v2/supported-operators/"+name, nil).body))
+		require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, "/v2/supported-operators/"+name, nil).Body))
 	}
-	require.Contains(t, s.send(http.MethodGet, "/v2/supported-operators/mystery", nil).reason(http.StatusNotFound), "mystery")
+	require.Contains(t, s.send(http.MethodGet, "/v2/supported-operators/mystery", nil).Reason(http.StatusNotFound), "mystery")
 }
 
 func TestBundlesOnOffer(t *testing.T) {
@@ -36,7 +36,7 @@ func TestBundlesOnOffer(t *testing.T) {
 	s := newService(t)
 	ids := func(query string) []string {
 		list := []string{}
-		for _, b := range s.want(http.StatusOK, http.MethodGet, "/v2/operators/bundles"+query, nil).list() {
+		for _, b := range s.want(http.StatusOK, http.MethodGet, "/v2/operators/bundles"+query, nil).List() {
 			list = append(list, b["id"].(string))
 		}
 		return list
@@ -50,18 +50,18 @@ func TestBundlesOnOffer(t *testing.T) {
 	require.Empty(t, ids("?cpu_architecture=s390x"))
 	require.Equal(t, []string{"openshift-ai"}, ids("?platform_type=nutanix"))
 	require.Empty(t, ids("?platform_type=nutanix&feature_ids=SNO"), "on one node it takes lvm")
-	s.send(http.MethodGet, "/v2/operators/bundles?cpu_architecture=z80", nil).reason(http.StatusBadRequest)
-	s.send(http.MethodGet, "/v2/operators/bundles?openshift_version=new", nil).reason(http.StatusBadRequest)
+	s.send(http.MethodGet, "/v2/operators/bundles?cpu_architecture=z80", nil).Reason(http.StatusBadRequest)
+	s.send(http.MethodGet, "/v2/operators/bundles?openshift_version=new", nil).Reason(http.StatusBadRequest)
 
 	var b wire.Bundle
-	s.want(http.StatusOK, http.MethodGet, "/v2/operators/bundles/openshift-ai", nil).json(&b)
+	s.want(http.StatusOK, http.MethodGet, "/v2/operators/bundles/openshift-ai", nil).JSON(&b)
 	require.Contains(t, b.Operators, "odf")
 	require.Equal(t, []string{"amd-gpu", "nvidia-gpu"}, b.OptionalOperators)
 	require.NotEmpty(t, b.Title)
 	require.NotEmpty(t, b.Description)
-	s.want(http.StatusOK, http.MethodGet, "/v2/operators/bundles/openshift-ai?feature_ids=SNO", nil).json(&b)
+	s.want(http.StatusOK, http.MethodGet, "/v2/operators/bundles/openshift-ai?feature_ids=SNO", nil).JSON(&b)
 	require.Contains(t, b.Operators, "lvm")
-	require.Contains(t, s.send(http.MethodGet, "/v2/operators/bundles/all", nil).reason(http.StatusNotFound), "all")
+	require.Contains(t, s.send(http.MethodGet, "/v2/operators/bundles/all", nil).Reason(http.StatusNotFound), "all")
 }
 
 func TestOperatorsOfACluster(t *testing.T) {
@@ -99,7 +99,7 @@ func TestOperatorsOfACluster(t *testing.T) {
 	require.Equal(t, []string{"openshift-ai"}, found["nvidia-gpu"].SourceBundles)
 	require.True(t, found["node-feature-discovery"].DependencyOnly)
 	require.NotContains(t, found, "amd-gpu")
-	list := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/monitored-operators?operator_name=nvidia-gpu", nil).list()
+	list := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/monitored-operators?operator_name=nvidia-gpu", nil).List()
 	require.Equal(t, []any{"openshift-ai"}, list[0]["source_bundles"])
 
 	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), `{"name":"other"}`)
@@ -115,7 +115,7 @@ func TestOperatorsThatCannotBeChosen(t *testing.T) {
 	s := newService(t)
 	c := s.cluster(nil)
 	patch := func(body string, status int) string {
-		return s.send(http.MethodPatch, clusterPath(c.ID), body).reason(status)
+		return s.send(http.MethodPatch, clusterPath(c.ID), body).Reason(status)
 	}
 	require.Contains(t, patch(`{"olm_operators":[{"name":"mystery"}]}`, http.StatusBadRequest), `"mystery"`)
 	require.Contains(t, patch(`{"operator_bundles":[{"id":"all"}]}`, http.StatusBadRequest), `"all"`)
@@ -125,7 +125,7 @@ func TestOperatorsThatCannotBeChosen(t *testing.T) {
 	single := s.send(http.MethodPost, "/v2/clusters", map[string]any{
 		"name": "single", "openshift_version": "4.22", "pull_secret": pullSecret, "control_plane_count": 1,
 		"olm_operators": []map[string]any{{"name": "odf"}},
-	}).reason(http.StatusBadRequest)
+	}).Reason(http.StatusBadRequest)
 	require.Contains(t, single, "SNO")
 	require.Contains(t, single, "ODF")
 	require.Len(t, s.readCluster(c.ID).MonitoredOperators, 1, "a refused change changes nothing")
@@ -144,7 +144,7 @@ func TestRequirementsTellWhatEveryOperatorAdds(t *testing.T) {
 	s := newService(t)
 	find := func(fields map[string]any, name string) map[string]any {
 		c := s.cluster(fields)
-		got := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/preflight-requirements", nil).object()
+		got := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/preflight-requirements", nil).Object()
 		for _, entry := range got["operators"].([]any) {
 			if o := entry.(map[string]any); o["operator_name"] == name {
 				return o

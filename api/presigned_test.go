@@ -23,7 +23,7 @@ func (s *service) follow(address string) reply {
 
 func (s *service) presigned(path string, headers ...string) string {
 	s.t.Helper()
-	got := s.want(http.StatusOK, http.MethodGet, path, nil, headers...).object()
+	got := s.want(http.StatusOK, http.MethodGet, path, nil, headers...).Object()
 	expires, err := time.Parse(time.RFC3339, got["expires_at"].(string))
 	require.NoError(s.t, err)
 	require.True(s.t, expires.After(time.Now().Add(9*time.Minute)) && expires.Before(time.Now().Add(5*time.Hour)), "expires at %s", expires)
@@ -71,9 +71,9 @@ func TestSignedAddressesOpenFilesInEveryMode(t *testing.T) {
 	} {
 		l.follow(l.presigned(path)) // mode none
 		got := l.closed.follow(l.closed.presigned(path, user...))
-		require.Equal(t, http.StatusOK, got.status, "%s: %s", path, got.body)
-		require.Contains(t, string(got.body), want, path)
-		l.closed.send(http.MethodGet, path, nil).message(http.StatusUnauthorized)
+		require.Equal(t, http.StatusOK, got.Status, "%s: %s", path, got.Body)
+		require.Contains(t, string(got.Body), want, path)
+		l.closed.send(http.MethodGet, path, nil).Message(http.StatusUnauthorized)
 	}
 }
 
@@ -96,11 +96,11 @@ func TestSignedAddressOpensNothingElse(t *testing.T) {
 			if changed == "" {
 				continue
 			}
-			require.Contains(t, s.follow(changed).message(http.StatusUnauthorized), "signature: ", name)
+			require.Contains(t, s.follow(changed).Message(http.StatusUnauthorized), "signature: ", name)
 		}
 		signature := address[strings.Index(address, "signature="):]
-		s.send(http.MethodDelete, clusterPath(c.ID)+"?"+signature, nil).message(http.StatusUnauthorized)
-		s.send(http.MethodGet, "/v2/clusters?"+signature, nil).message(http.StatusUnauthorized)
+		s.send(http.MethodDelete, clusterPath(c.ID)+"?"+signature, nil).Message(http.StatusUnauthorized)
+		s.send(http.MethodGet, "/v2/clusters?"+signature, nil).Message(http.StatusUnauthorized)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestAddressesAreNotSignedForFilesThereAreNot(t *testing.T) {
 		"files-presigned?file_name=manifests":                             http.StatusBadRequest,
 		"files-presigned?file_name=manifests&additional_name=openshift/a": http.StatusNotFound,
 	} {
-		require.NotEmpty(t, s.send(http.MethodGet, path+query, nil).reason(status), query)
+		require.NotEmpty(t, s.send(http.MethodGet, path+query, nil).Reason(status), query)
 	}
 	missing := uuid.New()
 	for _, path := range []string{
@@ -130,6 +130,6 @@ func TestAddressesAreNotSignedForFilesThereAreNot(t *testing.T) {
 		envPath(missing) + "/downloads/files-presigned?file_name=discovery.ign",
 		envPath(missing) + "/downloads/image-url",
 	} {
-		s.send(http.MethodGet, path, nil).reason(http.StatusNotFound)
+		s.send(http.MethodGet, path, nil).Reason(http.StatusNotFound)
 	}
 }

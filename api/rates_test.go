@@ -31,22 +31,22 @@ func TestFloodsAreAnsweredWithATimeToComeAgain(t *testing.T) {
 	own, other := l.hostToken(e.ID, flooding.ID), l.hostToken(e.ID, quiet.ID)
 	statuses := map[int]int{}
 	for range 400 {
-		statuses[poll(flooding.ID, own).status]++
+		statuses[poll(flooding.ID, own).Status]++
 	}
 	require.Equal(t, map[int]int{http.StatusOK: 300, http.StatusTooManyRequests: 100}, statuses)
-	require.Equal(t, "5", poll(flooding.ID, own).header.Get("Retry-After"))
-	require.Equal(t, http.StatusOK, poll(quiet.ID, other).status, "another host is not held up")
+	require.Equal(t, "5", poll(flooding.ID, own).Header.Get("Retry-After"))
+	require.Equal(t, http.StatusOK, poll(quiet.ID, other).Status, "another host is not held up")
 
 	statuses = map[int]int{}
 	for n := range 1200 {
-		statuses[poll(quiet.ID, fmt.Sprintf("wrong-%d", n)).status]++
+		statuses[poll(quiet.ID, fmt.Sprintf("wrong-%d", n)).Status]++
 	}
 	require.Equal(t, map[int]int{http.StatusUnauthorized: 1000, http.StatusTooManyRequests: 200}, statuses)
-	require.Equal(t, http.StatusOK, poll(quiet.ID, other).status, "nor by those who try at the same address")
+	require.Equal(t, http.StatusOK, poll(quiet.ID, other).Status, "nor by those who try at the same address")
 
 	now = now.Add(2 * time.Second)
-	require.Equal(t, http.StatusOK, poll(flooding.ID, own).status)
-	require.Equal(t, http.StatusUnauthorized, poll(quiet.ID, "wrong").status)
+	require.Equal(t, http.StatusOK, poll(flooding.ID, own).Status)
+	require.Equal(t, http.StatusUnauthorized, poll(quiet.ID, "wrong").Status)
 	user := l.token(auth.Grant{Scheme: auth.SchemeUser})
 	l.closed.want(http.StatusOK, http.MethodGet, "/v2/clusters", nil, "Authorization", user)
 }

@@ -39,7 +39,7 @@ func TestAnswersShowWhatFollowsFromTheChange(t *testing.T) {
 	t.Run("of a cluster", func(t *testing.T) {
 		var got wire.Cluster
 		for domain, want := range map[string]string{"example.com": "success", "": "failure"} {
-			s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"base_dns_domain": domain}).json(&got)
+			s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"base_dns_domain": domain}).JSON(&got)
 			require.Equal(t, want, verdict(t, got.ValidationsInfo, "dns-domain-defined"), domain)
 			require.Equal(t, wire.ClusterStatus("pending-for-input"), got.Status)
 			require.Equal(t, want, verdict(t, s.readCluster(c.ID).ValidationsInfo, "dns-domain-defined"))
@@ -48,11 +48,11 @@ func TestAnswersShowWhatFollowsFromTheChange(t *testing.T) {
 	t.Run("of a host", func(t *testing.T) {
 		var got wire.Host
 		for name, want := range map[string]string{"master-0": "failure", "node-1": "success"} {
-			s.want(http.StatusCreated, http.MethodPatch, hostPath(e.ID, h.ID), map[string]any{"host_name": name}).json(&got)
+			s.want(http.StatusCreated, http.MethodPatch, hostPath(e.ID, h.ID), map[string]any{"host_name": name}).JSON(&got)
 			require.Equal(t, want, verdict(t, got.ValidationsInfo, "hostname-unique"), name)
 			for _, path := range []string{clusterPath(c.ID) + "/hosts", envPath(e.ID) + "/hosts"} {
 				var list []wire.Host
-				s.want(http.StatusOK, http.MethodGet, path, nil).json(&list)
+				s.want(http.StatusOK, http.MethodGet, path, nil).JSON(&list)
 				require.Equal(t, want, verdict(t, list[0].ValidationsInfo, "hostname-unique"), path)
 			}
 		}
@@ -60,7 +60,7 @@ func TestAnswersShowWhatFollowsFromTheChange(t *testing.T) {
 	t.Run("of operators", func(t *testing.T) {
 		var got wire.Cluster
 		s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"olm_operators": []any{map[string]any{"name": "lso"}}}).
-			json(&got)
+			JSON(&got)
 		require.NotContains(t, got.ValidationsInfo, "Local storage is not installed with this cluster")
 	})
 	t.Run("of a manifest", func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestAnswersShowWhatFollowsFromTheChange(t *testing.T) {
 	t.Run("in the list of clusters", func(t *testing.T) {
 		s.want(http.StatusCreated, http.MethodPatch, hostPath(e.ID, h.ID), map[string]any{"host_name": "master-0"})
 		var list []wire.Cluster
-		s.want(http.StatusOK, http.MethodGet, "/v2/clusters?with_hosts=true", nil).json(&list)
+		s.want(http.StatusOK, http.MethodGet, "/v2/clusters?with_hosts=true", nil).JSON(&list)
 		require.Equal(t, "failure", verdict(t, list[0].Hosts[0].ValidationsInfo, "hostname-unique"))
 	})
 	t.Run("of a host that leaves", func(t *testing.T) {

@@ -49,7 +49,7 @@ func TestCredentialsOfOtherObjectsOpenNothing(t *testing.T) {
 	other := l.cluster(map[string]any{"name": "foreign"})
 	env := l.infraEnv(other.ID)
 	l.host(env.ID)
-	image := l.want(http.StatusOK, http.MethodGet, envPath(env.ID)+"/downloads/image-url", nil).object()
+	image := l.want(http.StatusOK, http.MethodGet, envPath(env.ID)+"/downloads/image-url", nil).Object()
 	require.NotEmpty(t, image["url"])
 	link, err := l.tokens.ImageLink(&model.InfraEnv{ID: env.ID, TokenKey: must(l.store.TokenKey(t.Context(), env.ID))})
 	require.NoError(t, err)
@@ -87,11 +87,11 @@ func TestCredentialsOfOtherObjectsOpenNothing(t *testing.T) {
 			require.Contains(
 				t,
 				[]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
-				r.status,
+				r.Status,
 				"%s with %s: %s",
 				id,
 				whose,
-				r.body,
+				r.Body,
 			)
 			require.Len(t, l.orchestrator.commands, before, "%s with %s", id, whose)
 		}
@@ -115,7 +115,7 @@ func TestObjectsAreTheSameHoweverTheirIDsAreWritten(t *testing.T) {
 		body, kind := form(t, "upfile", "logs")
 		path := "/v2/clusters/" + id + "/logs?logs_type=controller&infra_env_id=" + e.ID.String()
 		r := l.closed.send(http.MethodPost, path, body, "Content-Type", kind, "X-Secret-Key", token)
-		require.Equal(t, status, r.status, "%s: %s", id, r.body)
+		require.Equal(t, status, r.Status, "%s: %s", id, r.Body)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestParametersAreTheSameHoweverOftenTheyAreGiven(t *testing.T) {
 		"cluster_id=&cluster_id=" + foreign.ID.String(), "Cluster_id=" + c.ID.String() + "&cluster%5fid=" + foreign.ID.String(),
 	} {
 		r := l.closed.send(http.MethodGet, "/v2/events?api_key="+token+"&"+query, nil)
-		require.NotEqual(t, http.StatusOK, r.status, "%s: %s", query, r.body)
+		require.NotEqual(t, http.StatusOK, r.Status, "%s: %s", query, r.Body)
 	}
 }
 

@@ -178,7 +178,7 @@ func (sc scene) places(s *service, r requests, way string) places {
 	body := map[string]any{"name": "env", "pull_secret": pullSecret, "cluster_id": x.cluster}
 	maps.Copy(body, createEnv)
 	var e wire.InfraEnv
-	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).json(&e)
+	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).JSON(&e)
 	x.env = e.ID
 	x.register(sc.masters, sc.workers)
 	if len(change) > 0 {

@@ -79,9 +79,9 @@ var dataURL = regexp.MustCompile(`data:[^"\s]*,[^"\s]*`)
 func (x *settled) readDownloads(p places) {
 	x.t.Helper()
 	file := envPath(x.env) + "/downloads/files?file_name="
-	p[toDiscovery] = string(x.want(http.StatusOK, http.MethodGet, file+"discovery.ign&discovery_iso_type=full-iso", nil).body)
-	p[toBoot] = string(x.want(http.StatusOK, http.MethodGet, file+"ipxe-script", nil).body)
-	p[toImage] = string(x.want(http.StatusOK, http.MethodGet, envPath(x.env)+"/downloads/image-url", nil).body)
+	p[toDiscovery] = string(x.want(http.StatusOK, http.MethodGet, file+"discovery.ign&discovery_iso_type=full-iso", nil).Body)
+	p[toBoot] = string(x.want(http.StatusOK, http.MethodGet, file+"ipxe-script", nil).Body)
+	p[toImage] = string(x.want(http.StatusOK, http.MethodGet, envPath(x.env)+"/downloads/image-url", nil).Body)
 }
 
 func (x *settled) readCluster(p places) {

@@ -22,7 +22,7 @@ func TestAListThatBreaksOffIsAnError(t *testing.T) {
 	first, second := s.host(e.ID), s.host(e.ID)
 	for _, damaged := range []wire.Host{second, first} {
 		s.damage(damaged.ID.String())
-		s.send(http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/hosts", nil).reason(http.StatusInternalServerError)
+		s.send(http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/hosts", nil).Reason(http.StatusInternalServerError)
 	}
 	require.Contains(t, s.logged.String(), "decode host")
 }
@@ -37,7 +37,7 @@ func TestAClusterThatBreaksOffIsAnError(t *testing.T) {
 	s.changeHost(e.ID, first.ID, func(h *model.Host) { h.InstallerArgs = []string{strings.Repeat("x", 100_000)} })
 	for _, damaged := range []wire.Host{second, first} {
 		s.damage(damaged.ID.String())
-		s.send(http.MethodGet, clusterPath(c.ID), nil).reason(http.StatusInternalServerError)
+		s.send(http.MethodGet, clusterPath(c.ID), nil).Reason(http.StatusInternalServerError)
 	}
 }
 
@@ -52,15 +52,15 @@ func TestClustersComeWithTheirHosts(t *testing.T) {
 		h.RequestedHostname = `"hosts":[]`
 	})
 	var got wire.Cluster
-	s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).json(&got)
+	s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).JSON(&got)
 	require.Len(t, got.Hosts, 2)
 	require.Equal(t, []uuid.UUID{first.ID, second.ID}, []uuid.UUID{got.Hosts[0].ID, got.Hosts[1].ID})
 	require.JSONEq(t, `{"remote_hosts":[]}`, got.Hosts[0].Connectivity)
 	var bare wire.Cluster
-	s.want(http.StatusOK, http.MethodGet, clusterPath(empty.ID), nil).json(&bare)
+	s.want(http.StatusOK, http.MethodGet, clusterPath(empty.ID), nil).JSON(&bare)
 	require.Equal(t, []wire.Host{}, bare.Hosts)
 	var list []wire.Cluster
-	s.want(http.StatusOK, http.MethodGet, "/v2/clusters?with_hosts=true", nil).json(&list)
+	s.want(http.StatusOK, http.MethodGet, "/v2/clusters?with_hosts=true", nil).JSON(&list)
 	hosts := map[uuid.UUID]int{}
 	for _, item := range list {
 		hosts[item.ID] = len(item.Hosts)

@@ -17,7 +17,7 @@ func TestSupportLevelsOfFeatures(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	levels := func(query string) map[string]any {
-		return s.want(http.StatusOK, http.MethodGet, "/v2/support-levels/features?"+query, nil).object()["features"].(map[string]any)
+		return s.want(http.StatusOK, http.MethodGet, "/v2/support-levels/features?"+query, nil).Object()["features"].(map[string]any)
 	}
 	usual := levels("openshift_version=4.22")
 	require.Len(t, usual, 55)
@@ -39,7 +39,7 @@ func TestDetailedSupportLevels(t *testing.T) {
 		Operators []wire.Operator `json:"operators"`
 	}
 	s.want(http.StatusOK, http.MethodGet, "/v2/support-levels/features/detailed?openshift_version=4.22&cpu_architecture=x86_64", nil).
-		json(&got)
+		JSON(&got)
 	require.Len(t, got.Features, 27)
 	require.Len(t, got.Operators, 28)
 	byID := map[string]wire.Operator{}
@@ -67,7 +67,7 @@ func TestSupportLevelsOfArchitectures(t *testing.T) {
 	require.Equal(t, map[string]any{"architectures": map[string]any{
 		"ARM64_ARCHITECTURE": "supported", "MULTIARCH_RELEASE_IMAGE": "tech-preview", "PPC64LE_ARCHITECTURE": "supported",
 		"S390X_ARCHITECTURE": "supported", "X86_64_ARCHITECTURE": "supported",
-	}}, s.want(http.StatusOK, http.MethodGet, "/v2/support-levels/architectures?openshift_version=4.22", nil).object())
+	}}, s.want(http.StatusOK, http.MethodGet, "/v2/support-levels/architectures?openshift_version=4.22", nil).Object())
 }
 
 func TestSupportLevelsRefuse(t *testing.T) {
@@ -94,16 +94,16 @@ func TestSupportLevelsRefuse(t *testing.T) {
 		{"/v2/support-levels/architectures?openshift_version=new", "require a version such as 4.22", http.StatusBadRequest},
 		{"/v2/openshift-versions?version=latest", "version: require", http.StatusBadRequest},
 	} {
-		require.Contains(t, s.send(http.MethodGet, call.path, nil).reason(call.status), call.want, call.path)
+		require.Contains(t, s.send(http.MethodGet, call.path, nil).Reason(call.status), call.want, call.path)
 	}
 }
 
 func TestReleaseSourcesAndDomains(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/release-sources", nil).list())
-	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).list())
-	require.Equal(t, "[]\n", string(s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).body))
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/release-sources", nil).List())
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).List())
+	require.Equal(t, "[]\n", string(s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).Body))
 
 	const sources = `[{"openshift_version":"4.22","multi_cpu_architectures":["x86_64","aarch64"],"upgrade_channels":[{"cpu_architecture":"multi","channels":["stable","eus"]}]}]`
 	list, err := openshift.ParseReleaseSources([]byte(sources))
@@ -112,11 +112,11 @@ func TestReleaseSourcesAndDomains(t *testing.T) {
 		o.ReleaseSources = list
 		o.Domains = []openshift.ManagedDomain{{Name: "example.com", ID: "Z01", Provider: "route53"}}
 	})
-	require.JSONEq(t, sources, string(s.want(http.StatusOK, http.MethodGet, "/v2/release-sources", nil).body))
+	require.JSONEq(t, sources, string(s.want(http.StatusOK, http.MethodGet, "/v2/release-sources", nil).Body))
 	require.JSONEq(
 		t,
 		`[{"domain":"example.com","provider":"route53"}]`,
-		string(s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).body),
+		string(s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).Body),
 	)
 }
 
@@ -126,8 +126,8 @@ func TestVersionsWaitForReleaseSources(t *testing.T) {
 	s := newService(t, func(o *api.Options) { o.Releases = offers })
 	s.want(http.StatusServiceUnavailable, http.MethodGet, "/v2/openshift-versions", nil)
 	offers.Extend(releases(t))
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/openshift-versions", nil).object(), 3)
-	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/openshift-versions?version=4.16&only_latest=true", nil).object(), 1)
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/openshift-versions", nil).Object(), 3)
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/openshift-versions?version=4.16&only_latest=true", nil).Object(), 1)
 }
 
 func TestAClusterTakesTheReleaseOfItsArchitecture(t *testing.T) {
@@ -146,7 +146,7 @@ func TestAClusterTakesTheReleaseOfItsArchitecture(t *testing.T) {
 	got = s.cluster(map[string]any{"ocp_release_image": "quay.io/ocp/release:4.22.9-multi"})
 	require.Equal(t, "multi", string(got.CPUArchitecture))
 	body := map[string]any{"name": "x", "openshift_version": "4.22", "pull_secret": pullSecret, "ocp_release_image": "quay.io/other:1"}
-	require.Contains(t, s.send(http.MethodPost, "/v2/clusters", body).reason(http.StatusBadRequest), "ocp_release_image: require")
+	require.Contains(t, s.send(http.MethodPost, "/v2/clusters", body).Reason(http.StatusBadRequest), "ocp_release_image: require")
 }
 
 func TestSupportedPlatformsOfACluster(t *testing.T) {
@@ -154,7 +154,7 @@ func TestSupportedPlatformsOfACluster(t *testing.T) {
 	s := newService(t)
 	c := s.cluster(nil)
 	platforms := func() (out []string) {
-		s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/supported-platforms", nil).json(&out)
+		s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/supported-platforms", nil).JSON(&out)
 		return out
 	}
 	require.Equal(t, []string{"baremetal", "none", "external"}, platforms())

@@ -67,8 +67,8 @@ func (s *shared) opensNothing(credential, why string) {
 			auth.SchemeAgent, auth.SchemeURL, auth.SchemeUser, auth.SchemeImage, auth.SchemeImageURL, auth.SchemeWatcher,
 		} {
 			r := s.closed.in(scheme, http.MethodGet, path, credential)
-			require.Contains(s.t, []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, r.status,
-				"%s: %s with %s: %s", why, path, scheme, r.body)
+			require.Contains(s.t, []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, r.Status,
+				"%s: %s with %s: %s", why, path, scheme, r.Body)
 		}
 	}
 }
@@ -81,14 +81,14 @@ func (s *service) in(scheme auth.Scheme, method, path, credential string) reply 
 	scheme.Place().Set(request, credential)
 	response, err := httpclient.New(s.t).Do(request)
 	require.NoError(s.t, err)
-	return readReply(s.t, response)
+	return httpclient.Read(s.t, response)
 }
 
 // take registers a host with a token; it returns the token that the answer gives.
 func (s *shared) take(host uuid.UUID, credential string) string {
 	s.t.Helper()
 	return s.closed.want(http.StatusCreated, http.MethodPost, envPath(s.env)+"/hosts", map[string]any{"host_id": host},
-		"X-Secret-Key", credential).header.Get("Slipway-Token")
+		"X-Secret-Key", credential).Header.Get("Slipway-Token")
 }
 
 // Finding A1 of the second security review: with the token of one discovery image, events showed the ids of hosts, a registration
@@ -122,7 +122,7 @@ func TestImagesTakeOverNoClusterOfTheirHosts(t *testing.T) {
 			for _, query := range []string{"infra_env_id=" + s.env.String(), "cluster_id=" + s.clusters[0].String(), ""} {
 				for _, scheme := range []auth.Scheme{auth.SchemeURL, auth.SchemeAgent, auth.SchemeUser, auth.SchemeImageURL} {
 					require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden},
-						s.closed.in(scheme, http.MethodGet, "/v2/events?"+query, image).status, "events, %s", scheme)
+						s.closed.in(scheme, http.MethodGet, "/v2/events?"+query, image).Status, "events, %s", scheme)
 				}
 			}
 			s.opensNothing(image, "the image's own token")
@@ -141,7 +141,7 @@ func TestImagesTakeOverNoClusterOfTheirHosts(t *testing.T) {
 					require.False(t, found == model.HostError)
 				}
 				r := s.closed.want(http.StatusOK, http.MethodGet, hostPath(s.env, host)+"/instructions", nil, "X-Secret-Key", former)
-				require.Equal(t, http.StatusOK, r.status)
+				require.Equal(t, http.StatusOK, r.Status)
 				require.NotEmpty(t, s.take(host, former), "who has the former token gets another")
 			}
 		})
@@ -185,19 +185,19 @@ func TestMachinesThatRegisterAnInstalledHostAreAskedForNothing(t *testing.T) {
 	}
 	before := s.readHost(s.env, host)
 	var steps wire.Steps
-	poll(image).json(&steps)
+	poll(image).JSON(&steps)
 	require.Empty(t, steps.Instructions)
 	require.EqualValues(t, 60, steps.NextInstructionSeconds)
 	require.Equal(t, before.CheckedInAt, s.readHost(s.env, host).CheckedInAt)
 	reply := map[string]any{"step_type": "inventory", "step_id": "inventory-1", "exit_code": 0, "output": "{}"}
-	s.closed.send(http.MethodPost, hostPath(s.env, host)+"/instructions", reply, "X-Secret-Key", image).message(http.StatusUnauthorized)
+	s.closed.send(http.MethodPost, hostPath(s.env, host)+"/instructions", reply, "X-Secret-Key", image).Message(http.StatusUnauthorized)
 
 	// A reset makes it a host like any other: its agent registers again, and gets a token.
 	s.changeHost(s.env, host, func(h *model.Host) { h.Status, h.Stage = model.HostResetting, "" })
-	require.Contains(t, poll(image).message(http.StatusUnauthorized), "has to register again")
+	require.Contains(t, poll(image).Message(http.StatusUnauthorized), "has to register again")
 	token := s.take(host, image)
 	require.NotEmpty(t, token)
-	require.Equal(t, http.StatusOK, poll(token).status)
+	require.Equal(t, http.StatusOK, poll(token).Status)
 	s.opensNothing(token, "a host that was reset")
 }
 
@@ -216,7 +216,7 @@ func TestBootstrapConfigIsForItsHostUntilThatReboots(t *testing.T) {
 		}
 		read := func(cluster, host uuid.UUID) int {
 			return s.closed.send(http.MethodGet, clusterPath(cluster)+"/downloads/files?file_name=bootstrap.ign", nil,
-				"X-Secret-Key", token(host)).status
+				"X-Secret-Key", token(host)).Status
 		}
 		for _, at := range []struct {
 			status model.HostStatus
@@ -242,7 +242,7 @@ func TestBootstrapConfigIsForItsHostUntilThatReboots(t *testing.T) {
 			s.changeHost(s.env, s.hosts[0], func(h *model.Host) { h.Status, h.Stage = at.status, at.stage })
 			require.Equal(t, at.want, read(s.clusters[0], s.hosts[0]), "%s, %s %s", mode, at.status, at.stage)
 			config := "/v2/infra-env/" + s.env.String() + hostsOf(s.hosts[0]) + "/downloads/ignition"
-			require.Equal(t, at.want, s.closed.send(http.MethodGet, config, nil, "X-Secret-Key", token(s.hosts[0])).status,
+			require.Equal(t, at.want, s.closed.send(http.MethodGet, config, nil, "X-Secret-Key", token(s.hosts[0])).Status,
 				"%s, its own config, %s %s", mode, at.status, at.stage)
 			require.Equal(t, http.StatusForbidden, read(s.clusters[1], s.hosts[1]), "the other cluster's host is not installed")
 			if mode == auth.PerHost {
@@ -259,7 +259,7 @@ func TestBootstrapConfigIsForItsHostUntilThatReboots(t *testing.T) {
 			s.changeCluster(s.clusters[0], func(c *model.Cluster) { c.Status = status })
 			require.Equal(t, want, s.closed.send(http.MethodGet,
 				clusterPath(s.clusters[0])+"/downloads/credentials?file_name=kubeconfig-noingress", nil,
-				"X-Secret-Key", token(s.hosts[0])).status, status)
+				"X-Secret-Key", token(s.hosts[0])).Status, status)
 		}
 	}
 }
@@ -277,10 +277,10 @@ func TestAddressesOfImagesProlongNothing(t *testing.T) {
 	link, err := l.tokens.ImageLink(must(l.store.InfraEnv(t.Context(), e.ID)))
 	require.NoError(t, err)
 	r := l.closed.in(auth.SchemeURL, http.MethodGet, envPath(e.ID), link.Value)
-	require.Equal(t, http.StatusOK, r.status)
-	require.NotContains(t, string(r.body), "hunter2")
-	require.Empty(t, r.object()["download_url"])
-	l.closed.in(auth.SchemeURL, http.MethodGet, "/v2/events?infra_env_id="+e.ID.String(), link.Value).message(http.StatusForbidden)
+	require.Equal(t, http.StatusOK, r.Status)
+	require.NotContains(t, string(r.Body), "hunter2")
+	require.Empty(t, r.Object()["download_url"])
+	l.closed.in(auth.SchemeURL, http.MethodGet, "/v2/events?infra_env_id="+e.ID.String(), link.Value).Message(http.StatusForbidden)
 	user := l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID), nil, "Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser}))
-	require.NotEmpty(t, user.object()["download_url"])
+	require.NotEmpty(t, user.Object()["download_url"])
 }

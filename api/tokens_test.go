@@ -37,22 +37,22 @@ func TestTokensOfUsersAreMadeListedAndRevoked(t *testing.T) {
 	var made wire.UserToken
 	l.closed.want(http.StatusCreated, http.MethodPost, tokensPath, map[string]any{
 		"user_name": "bob", "org_id": "acme", "note": "pipeline of acme",
-	}, admin...).json(&made)
+	}, admin...).JSON(&made)
 	require.Equal(t, []string{"bob", "acme", "user", "pipeline of acme", "ann"},
 		[]string{made.UserName, made.OrgID, made.Role, made.Note, made.CreatedBy})
 	require.WithinDuration(t, now.Add(30*24*time.Hour), made.ExpiresAt.Time(), time.Minute)
 	bob := []string{"Authorization", "Bearer " + made.Token}
 
 	var c wire.Cluster
-	l.closed.want(http.StatusCreated, http.MethodPost, "/v2/clusters", clusterParams("of-bob"), bob...).json(&c)
+	l.closed.want(http.StatusCreated, http.MethodPost, "/v2/clusters", clusterParams("of-bob"), bob...).JSON(&c)
 	require.Equal(t, "bob", c.UserName)
 	require.Equal(t, "acme", c.OrgID)
 
 	list := func(who []string) (ids []uuid.UUID) {
 		var tokens []wire.UserToken
 		r := l.closed.want(http.StatusOK, http.MethodGet, tokensPath, nil, who...)
-		require.NotContains(t, string(r.body), "eyJ", "tokens themselves are shown once")
-		r.json(&tokens)
+		require.NotContains(t, string(r.Body), "eyJ", "tokens themselves are shown once")
+		r.JSON(&tokens)
 		for _, token := range tokens {
 			ids = append(ids, token.ID)
 			require.NotNil(t, token.LastUsedAt, token.UserName)
@@ -66,20 +66,20 @@ func TestTokensOfUsersAreMadeListedAndRevoked(t *testing.T) {
 	mallory := l.as("mallory", "", auth.RoleUser)
 	namesake := l.as("bob", "other", auth.RoleUser)
 	for _, who := range [][]string{mallory, namesake, l.as("vera", "", auth.RoleViewer)} {
-		require.Equal(t, http.StatusNotFound, l.closed.send(http.MethodDelete, tokensPath+"/"+made.ID.String(), nil, who...).status)
+		require.Equal(t, http.StatusNotFound, l.closed.send(http.MethodDelete, tokensPath+"/"+made.ID.String(), nil, who...).Status)
 		require.Equal(t, http.StatusForbidden,
-			l.closed.send(http.MethodPost, tokensPath, map[string]any{"user_name": "mallory", "role": "admin"}, who...).status)
+			l.closed.send(http.MethodPost, tokensPath, map[string]any{"user_name": "mallory", "role": "admin"}, who...).Status)
 	}
 	l.closed.want(http.StatusNoContent, http.MethodDelete, tokensPath+"/"+made.ID.String(), nil, bob...)
-	require.Contains(t, l.closed.send(http.MethodGet, clusterPath(c.ID), nil, bob...).message(http.StatusUnauthorized), "was revoked")
-	require.Equal(t, http.StatusNotFound, l.closed.send(http.MethodDelete, tokensPath+"/"+made.ID.String(), nil, admin...).status)
+	require.Contains(t, l.closed.send(http.MethodGet, clusterPath(c.ID), nil, bob...).Message(http.StatusUnauthorized), "was revoked")
+	require.Equal(t, http.StatusNotFound, l.closed.send(http.MethodDelete, tokensPath+"/"+made.ID.String(), nil, admin...).Status)
 
 	var short wire.UserToken
 	l.closed.want(http.StatusCreated, http.MethodPost, tokensPath,
-		map[string]any{"user_name": "bob", "expiration_seconds": 3600}, admin...).json(&short)
+		map[string]any{"user_name": "bob", "expiration_seconds": 3600}, admin...).JSON(&short)
 	now = now.Add(2 * time.Hour)
 	short.Token = "Bearer " + short.Token
-	require.Contains(t, l.closed.send(http.MethodGet, "/v2/clusters", nil, "Authorization", short.Token).message(http.StatusUnauthorized),
+	require.Contains(t, l.closed.send(http.MethodGet, "/v2/clusters", nil, "Authorization", short.Token).Message(http.StatusUnauthorized),
 		"has expired")
 }
 
@@ -95,10 +95,10 @@ func TestTokensAreRefusedThatAreNotDescribedWell(t *testing.T) {
 		"expiration_seconds: require at lea":    {"user_name": "bob", "expiration_seconds": 1},
 		"org_id":                                {"user_name": "bob", "org_id": " acme"},
 	} {
-		require.Contains(t, l.closed.send(http.MethodPost, tokensPath, params, admin...).reason(http.StatusBadRequest), want)
+		require.Contains(t, l.closed.send(http.MethodPost, tokensPath, params, admin...).Reason(http.StatusBadRequest), want)
 	}
-	require.Equal(t, http.StatusBadRequest, l.closed.send(http.MethodDelete, tokensPath+"/x", nil, admin...).status)
-	require.Contains(t, l.send(http.MethodPost, tokensPath, map[string]any{"user_name": "bob"}).reason(http.StatusConflict),
+	require.Equal(t, http.StatusBadRequest, l.closed.send(http.MethodDelete, tokensPath+"/x", nil, admin...).Status)
+	require.Contains(t, l.send(http.MethodPost, tokensPath, map[string]any{"user_name": "bob"}).Reason(http.StatusConflict),
 		"require AUTH_TYPE=local to make tokens of users")
 }
 
@@ -128,11 +128,11 @@ func TestUsersFindNothingOfOtherTenants(t *testing.T) {
 			want := http.StatusNotFound
 			if !slices.Contains(allowedFor(id), auth.RoleUser) {
 				want = http.StatusForbidden
-				if strings.HasPrefix(string(r.body), `{"code":401`) { // takes no users
+				if strings.HasPrefix(string(r.Body), `{"code":401`) { // takes no users
 					want = http.StatusUnauthorized
 				}
 			}
-			require.Equal(t, want, r.status, "%s by %s: %s", id, who, r.body)
+			require.Equal(t, want, r.Status, "%s by %s: %s", id, who, r.Body)
 			require.Len(t, l.orchestrator.commands, before, "%s by %s", id, who)
 			tried++
 			denied++
@@ -155,7 +155,7 @@ func TestTenantsSeeAndJoinTheirOwnObjects(t *testing.T) {
 	l := newPerHost(t)
 	ann, anna, eve := l.as("ann", "acme", auth.RoleUser), l.as("anna", "acme", auth.RoleUser), l.as("eve", "", auth.RoleUser)
 	var c wire.Cluster
-	l.closed.want(http.StatusCreated, http.MethodPost, "/v2/clusters", clusterParams("of-ann"), ann...).json(&c)
+	l.closed.want(http.StatusCreated, http.MethodPost, "/v2/clusters", clusterParams("of-ann"), ann...).JSON(&c)
 	env := func(name string, cluster uuid.UUID, who []string) reply {
 		params := map[string]any{"name": name, "pull_secret": pullSecret}
 		if cluster != uuid.Nil {
@@ -163,14 +163,14 @@ func TestTenantsSeeAndJoinTheirOwnObjects(t *testing.T) {
 		}
 		return l.closed.send(http.MethodPost, "/v2/infra-envs", params, who...)
 	}
-	require.Equal(t, http.StatusNotFound, env("evil", c.ID, eve).status, "an image that joins hosts to another tenant's cluster")
-	require.Equal(t, http.StatusCreated, env("good", c.ID, anna).status, "users of an organization share its objects")
+	require.Equal(t, http.StatusNotFound, env("evil", c.ID, eve).Status, "an image that joins hosts to another tenant's cluster")
+	require.Equal(t, http.StatusCreated, env("good", c.ID, anna).Status, "users of an organization share its objects")
 	var pool wire.InfraEnv
-	env("pool", uuid.Nil, eve).json(&pool)
+	env("pool", uuid.Nil, eve).JSON(&pool)
 	h := l.host(pool.ID)
 	l.changeHost(pool.ID, h.ID, func(h *model.Host) { h.Status = model.HostKnownUnbound })
 	bind := func(who []string) int {
-		return l.closed.send(http.MethodPost, hostPath(pool.ID, h.ID)+"/actions/bind", map[string]any{"cluster_id": c.ID}, who...).status
+		return l.closed.send(http.MethodPost, hostPath(pool.ID, h.ID)+"/actions/bind", map[string]any{"cluster_id": c.ID}, who...).Status
 	}
 	require.Equal(t, http.StatusNotFound, bind(eve), "her host to another tenant's cluster")
 	require.Equal(t, http.StatusNotFound, bind(ann), "another tenant's host to her cluster")
@@ -187,12 +187,12 @@ func TestTenantsSeeAndJoinTheirOwnObjects(t *testing.T) {
 		for n, who := range [][]string{ann, anna, eve} {
 			r := l.closed.send(http.MethodGet, path, nil, who...)
 			if sizes[n] < 0 {
-				require.Equal(t, http.StatusNotFound, r.status, "%s %d: %s", path, n, r.body)
+				require.Equal(t, http.StatusNotFound, r.Status, "%s %d: %s", path, n, r.Body)
 				continue
 			}
-			require.Equal(t, http.StatusOK, r.status, "%s %d: %s", path, n, r.body)
+			require.Equal(t, http.StatusOK, r.Status, "%s %d: %s", path, n, r.Body)
 			var list []map[string]any
-			r.json(&list)
+			r.JSON(&list)
 			if sizes[n] == some {
 				require.NotEmpty(t, list, "%s %d", path, n)
 				continue
@@ -202,7 +202,7 @@ func TestTenantsSeeAndJoinTheirOwnObjects(t *testing.T) {
 	}
 	l.closed.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil, ann...)
 	for n, who := range [][]string{ann, anna, eve} {
-		deleted := l.closed.want(http.StatusOK, http.MethodGet, "/api/slipway/v1/deleted-clusters", nil, who...).list()
+		deleted := l.closed.want(http.StatusOK, http.MethodGet, "/api/slipway/v1/deleted-clusters", nil, who...).List()
 		require.Len(t, deleted, []int{1, 1, 0}[n])
 	}
 }

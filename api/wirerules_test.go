@@ -91,7 +91,7 @@ func TestBodilessPostTakesAnyContentType(t *testing.T) {
 func TestErrorBodiesHaveTheShapesClientsRead(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	got := s.want(http.StatusNotFound, http.MethodGet, clusterPath(uuid.New()), nil).object()
+	got := s.want(http.StatusNotFound, http.MethodGet, clusterPath(uuid.New()), nil).Object()
 	require.Equal(t, "404", got["code"])
 	require.EqualValues(t, 404, got["id"])
 	require.Equal(t, "Error", got["kind"])
@@ -106,7 +106,7 @@ func TestTimesThatAreNotYetAreZeroAndNeverNull(t *testing.T) {
 	e := s.infraEnv(c.ID)
 	h := s.host(e.ID)
 	zero := "0001-01-01T00:00:00.000Z"
-	cluster := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).object()
+	cluster := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).Object()
 	for _, field := range []string{
 		"install_started_at", "install_completed_at", "controller_logs_collected_at", "controller_logs_started_at",
 	} {
@@ -115,11 +115,11 @@ func TestTimesThatAreNotYetAreZeroAndNeverNull(t *testing.T) {
 	require.Equal(t, zero, cluster["progress"].(map[string]any)["finalizing_stage_started_at"])
 	require.Equal(t, zero, cluster["image_info"].(map[string]any)["expires_at"])
 	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`, cluster["created_at"])
-	host := s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID), nil).object()
+	host := s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID), nil).Object()
 	for _, field := range []string{"logs_collected_at", "logs_started_at", "stage_started_at", "stage_updated_at"} {
 		require.Equal(t, zero, host[field], field)
 	}
-	env := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String(), nil).object()
+	env := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String(), nil).Object()
 	require.Equal(t, zero, env["expires_at"])
 }
 
@@ -139,14 +139,14 @@ func TestFieldsOfJSONTextAreStrings(t *testing.T) {
 		h.NodeLabels = map[string]string{"a": "b"}
 		h.InstallerArgs = []string{"-n"}
 	})
-	host := s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID), nil).object()
+	host := s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID), nil).Object()
 	for _, field := range []string{
 		"validations_info", "inventory", "connectivity", "free_addresses", "ntp_sources", "domain_name_resolutions",
 		"images_status", "disks_info", "node_labels", "installer_args",
 	} {
 		requireJSONText(t, host, field)
 	}
-	cluster := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).object()
+	cluster := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).Object()
 	for _, field := range []string{"validations_info", "connectivity_majority_groups", "feature_usage", "ip_collisions"} {
 		requireJSONText(t, cluster, field)
 	}
@@ -157,7 +157,7 @@ func TestFieldsOfJSONTextAreStrings(t *testing.T) {
 		`{"static_network_config":[{"network_yaml":"interfaces: [{name: eth0, type: ethernet}]","mac_interface_map":[{"mac_address":"52:54:00:aa:bb:01","logical_nic_name":"eth0"}]}],
 		"kernel_arguments":[{"operation":"append","value":"a=b"}]}`,
 	)
-	env := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String(), nil).object()
+	env := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String(), nil).Object()
 	requireJSONText(t, env, "static_network_config")
 	requireJSONText(t, env, "kernel_arguments")
 }
@@ -173,11 +173,11 @@ func TestValidationsCanBeParsedFromRegistrationOn(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	body := map[string]any{"name": "x", "openshift_version": "4.22", "pull_secret": pullSecret}
-	registered := s.want(http.StatusCreated, http.MethodPost, "/v2/clusters", body).object()
+	registered := s.want(http.StatusCreated, http.MethodPost, "/v2/clusters", body).Object()
 	require.Equal(t, "{}", registered["validations_info"])
 	e := s.infraEnv(uuid.Nil)
 	host := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/"+e.ID.String()+"/hosts", map[string]any{"host_id": uuid.New()}).
-		object()
+		Object()
 	require.Equal(t, "{}", host["validations_info"])
 	id := uuid.MustParse(registered["id"].(string))
 	s.changeCluster(id, func(c *model.Cluster) {
@@ -192,7 +192,7 @@ func TestFieldsThatClientsDereferenceAreThere(t *testing.T) {
 	c := s.cluster(nil)
 	e := s.infraEnv(c.ID)
 	s.host(e.ID)
-	cluster := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).object()
+	cluster := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).Object()
 	requireFields(t, cluster, "id", "kind", "href", "name", "status", "status_info", "image_info", "hosts", "progress", "platform")
 	host := cluster["hosts"].([]any)[0].(map[string]any)
 	requireFields(
@@ -209,9 +209,9 @@ func TestFieldsThatClientsDereferenceAreThere(t *testing.T) {
 		"progress_stages",
 		"inventory",
 	)
-	event := s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String(), nil).list()[0]
+	event := s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String(), nil).List()[0]
 	requireFields(t, event, "message", "severity", "event_time")
-	env := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String(), nil).object()
+	env := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String(), nil).Object()
 	requireFields(t, env, "id", "kind", "href", "name", "type", "created_at", "updated_at")
 }
 
@@ -227,13 +227,13 @@ func TestValuesOutsideAClosedSetAreRefusedWithTheSet(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.cluster(nil)
-	got := s.send(http.MethodPatch, clusterPath(c.ID), `{"network_type":"Bogus"}`).reason(http.StatusBadRequest)
+	got := s.send(http.MethodPatch, clusterPath(c.ID), `{"network_type":"Bogus"}`).Reason(http.StatusBadRequest)
 	require.Contains(t, got, "network_type")
 	require.Contains(t, got, "OVNKubernetes")
 	require.Contains(t, got, `"Bogus"`)
-	got = s.send(http.MethodGet, "/v2/events?order=sideways", nil).reason(http.StatusBadRequest)
+	got = s.send(http.MethodGet, "/v2/events?order=sideways", nil).Reason(http.StatusBadRequest)
 	require.Contains(t, got, "ascending, descending")
-	got = s.send(http.MethodGet, "/v2/events?severities=info,loud", nil).reason(http.StatusBadRequest)
+	got = s.send(http.MethodGet, "/v2/events?severities=info,loud", nil).Reason(http.StatusBadRequest)
 	require.Contains(t, got, `"loud"`)
 }
 
@@ -256,8 +256,8 @@ func TestDownloadsAreFilesWithANameAlsoForHead(t *testing.T) {
 	path := "/v2/infra-envs/" + e.ID.String() + "/downloads/files?file_name=discovery.ign"
 	got := s.want(http.StatusOK, http.MethodGet, path, nil)
 	head := s.want(http.StatusOK, http.MethodHead, path, nil)
-	require.Empty(t, head.body)
-	for _, header := range []http.Header{got.header, head.header} {
+	require.Empty(t, head.Body)
+	for _, header := range []http.Header{got.Header, head.Header} {
 		require.Equal(t, "application/octet-stream", header.Get("Content-Type"))
 		require.Equal(t, `attachment; filename="discovery.ign"`, header.Get("Content-Disposition"))
 		require.NotEmpty(t, header.Get("Last-Modified"), "image servers resume downloads by it")

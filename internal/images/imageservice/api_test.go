@@ -6,13 +6,10 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
-	"encoding/json"
 	"encoding/pem"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -45,7 +42,7 @@ type service struct {
 	t      *testing.T
 	url    string
 	store  *store.Store
-	logged *logBuffer
+	logged *httpclient.Buffer
 }
 
 // newService starts the API; change may alter its options.
@@ -54,7 +51,7 @@ func newService(t *testing.T, change ...func(*api.Options)) *service {
 	database := pgtest.Migrated(t, store.Migrate)
 	sealer, err := encryption.New(bytes.Repeat([]byte{7}, encryption.KeySize))
 	require.NoError(t, err)
-	s := &service{t: t, logged: &logBuffer{}}
+	s := &service{t: t, logged: &httpclient.Buffer{}}
 	s.store, err = store.Open(t.Context(), store.Options{URL: database, Sealer: sealer, Now: time.Now})
 	require.NoError(t, err)
 	t.Cleanup(s.store.Close)
@@ -97,7 +94,7 @@ func serve(t *testing.T, options api.Options) string {
 func (s *service) infraEnv() wire.InfraEnv {
 	s.t.Helper()
 	var e wire.InfraEnv
-	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", map[string]any{"name": "env", "pull_secret": pullSecret}).json(&e)
+	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", map[string]any{"name": "env", "pull_secret": pullSecret}).JSON(&e)
 	return e
 }
 
@@ -106,76 +103,13 @@ func envPath(id uuid.UUID) string { return "/v2/infra-envs/" + id.String() }
 // want makes a request to the API that must have a status; headers come in pairs.
 func (s *service) want(status int, method, path string, body any, headers ...string) reply {
 	s.t.Helper()
-	content := []byte(nil)
-	if body != nil {
-		var err error
-		content, err = json.Marshal(body)
-		require.NoError(s.t, err)
-		headers = append(headers, "Content-Type", "application/json")
-	}
-	r := ask(s.t, method, s.url+base+path, content, headers...)
-	require.Equal(s.t, status, r.status, "%s %s: %s", method, path, r.body)
+	r := httpclient.Send(s.t, method, s.url+base+path, body, headers...)
+	require.Equal(s.t, status, r.Status, "%s %s: %s", method, path, r.Body)
 	return r
 }
 
-func ask(t *testing.T, method, address string, body []byte, headers ...string) reply {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, address, bytes.NewReader(body))
-	require.NoError(t, err)
-	for n := 0; n < len(headers); n += 2 {
-		request.Header.Set(headers[n], headers[n+1])
-	}
-	response, err := httpclient.New(t).Do(request)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return reply{t, response.StatusCode, response.Header, text}
-}
-
 // reply is an answer, read whole.
-type reply struct {
-	t      *testing.T
-	status int
-	header http.Header
-	body   []byte
-}
-
-// json reads the body into a value.
-func (r reply) json(into any) {
-	r.t.Helper()
-	require.NoError(r.t, json.Unmarshal(r.body, into), "body: %s", r.body)
-}
-
-// object reads the body as a JSON object.
-func (r reply) object() map[string]any {
-	r.t.Helper()
-	out := map[string]any{}
-	r.json(&out)
-	return out
-}
-
-// reason requires an error of a status and returns its sentence.
-func (r reply) reason(status int) string {
-	r.t.Helper()
-	require.Equal(r.t, status, r.status, "body: %s", r.body)
-	var e wire.Error
-	r.json(&e)
-	require.Equal(r.t, int32(status), e.ID)
-	require.Equal(r.t, "Error", string(e.Kind))
-	require.NotEmpty(r.t, e.Reason)
-	return e.Reason
-}
-
-// message requires a refusal in the shape of InfraError and returns its sentence.
-func (r reply) message(status int) string {
-	r.t.Helper()
-	require.Equal(r.t, status, r.status, "body: %s", r.body)
-	var e wire.InfraError
-	r.json(&e)
-	require.Equal(r.t, int32(status), e.Code)
-	return e.Message
-}
+type reply = httpclient.Reply
 
 // local is a service whose callers need tokens. The helpers of service still work: they
 // go to a second one on the same data that takes everybody.
@@ -222,22 +156,4 @@ func (l *local) token(g auth.Grant) string {
 	token, err := l.tokens.Token(g)
 	require.NoError(l.t, err)
 	return token.Reveal()
-}
-
-// logBuffer keeps what is logged.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

@@ -29,7 +29,7 @@ func TestImagesOpenWithTheAddressThatIsGivenOut(t *testing.T) {
 		images := newImageService(t, l.closed, path, nil)
 		e, other := l.infraEnv(), l.infraEnv()
 		given := func() (address, token string) {
-			got := l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/image-url", nil, user...).object()
+			got := l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/image-url", nil, user...).Object()
 			address = strings.TrimPrefix(got["url"].(string), "http://service.example:8090")
 			return address, strings.Split(address, "/")[2]
 		}
@@ -37,41 +37,41 @@ func TestImagesOpenWithTheAddressThatIsGivenOut(t *testing.T) {
 		byID := "/byid/" + e.ID.String() + "/4.22/x86_64/full.iso"
 		long := "/images/" + e.ID.String() + "?version=4.22&type=full-iso"
 		want := images.get(address)
-		require.Equal(t, http.StatusOK, want.status, "%s: %s", mode, want.body)
+		require.Equal(t, http.StatusOK, want.Status, "%s: %s", mode, want.Body)
 		for _, opened := range []string{
 			long + "&" + form.parameter + "=" + token, byID + "?" + form.parameter + "=" + token,
 			strings.Replace(address, "full.iso", "minimal.iso", 1),
 			"/images/" + e.ID.String() + "/pxe-initrd?version=4.22&" + form.parameter + "=" + token,
 		} {
-			require.Equal(t, http.StatusOK, images.get(opened).status, "%s %s", mode, opened)
+			require.Equal(t, http.StatusOK, images.get(opened).Status, "%s %s", mode, opened)
 		}
-		require.Equal(t, http.StatusOK, images.get(byID, user...).status, "users open all")
+		require.Equal(t, http.StatusOK, images.get(byID, user...).Status, "users open all")
 
 		require.Contains(
 			t,
-			images.get(byID).message(http.StatusUnauthorized),
+			images.get(byID).Message(http.StatusUnauthorized),
 			"a credential in",
 			"although others have it in the cache",
 		)
-		images.get(long + "&" + form.parameter + "=" + token + "x").message(http.StatusUnauthorized)
+		images.get(long + "&" + form.parameter + "=" + token + "x").Message(http.StatusUnauthorized)
 		foreign := images.get("/images/" + other.ID.String() + "?version=4.22&type=full-iso&" + form.parameter + "=" + token)
-		require.Equal(t, http.StatusNotFound, foreign.status, "%s", foreign.body)
-		images.get(form.foreign + token + "/4.22/x86_64/full.iso").message(http.StatusUnauthorized)
-		images.get("/byapikey/x.y.z/4.22/x86_64/full.iso").message(http.StatusUnauthorized)
+		require.Equal(t, http.StatusNotFound, foreign.Status, "%s", foreign.Body)
+		images.get(form.foreign + token + "/4.22/x86_64/full.iso").Message(http.StatusUnauthorized)
+		images.get("/byapikey/x.y.z/4.22/x86_64/full.iso").Message(http.StatusUnauthorized)
 		require.Contains(
 			t,
-			images.get("/bytoken/nothing/4.22/x86_64/full.iso").message(http.StatusUnauthorized),
+			images.get("/bytoken/nothing/4.22/x86_64/full.iso").Message(http.StatusUnauthorized),
 			"the token in the address names no infra-env",
 		)
 		// The path and the query win over the header.
-		images.get(byID+"?"+form.parameter+"=x", user...).message(http.StatusUnauthorized)
+		images.get(byID+"?"+form.parameter+"=x", user...).Message(http.StatusUnauthorized)
 
 		l.closed.want(http.StatusNoContent, http.MethodPost, envPath(e.ID)+"/regenerate-signing-key", nil, user...)
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			require.Equal(t, http.StatusUnauthorized, images.ask(method, address).status, "rotated")
+			require.Equal(t, http.StatusUnauthorized, images.ask(method, address).Status, "rotated")
 		}
 		address, _ = given()
-		require.Equal(t, http.StatusOK, images.get(address).status)
+		require.Equal(t, http.StatusOK, images.get(address).Status)
 		require.NotContains(t, l.logged.String(), token)
 	}
 }
@@ -102,7 +102,7 @@ func TestCredentialsOfAddressesAreNotLogged(t *testing.T) {
 		"/images/" + e.ID.String() + "/nothing?version=4.22&api_key=" + token:       http.StatusNotFound,
 		"/images/" + e.ID.String() + "?version=4.22&type=full-iso&api_key=" + token: http.StatusUnauthorized,
 	} {
-		require.Equal(t, status, images.get(address).status, address)
+		require.Equal(t, status, images.get(address).Status, address)
 	}
 	for line := range strings.Lines(l.logged.String()) {
 		require.NotContains(t, line, token)
@@ -120,11 +120,11 @@ func TestAddressesOfImagesEnd(t *testing.T) {
 	for expires, status := range map[time.Duration]int{time.Hour: http.StatusOK, -time.Minute: http.StatusUnauthorized} {
 		token, err := auth.ImageToken(key, e.ID, time.Now().Add(expires))
 		require.NoError(t, err)
-		require.Equal(t, status, images.get("/bytoken/"+token+"/4.22/x86_64/full.iso").status)
+		require.Equal(t, status, images.get("/bytoken/"+token+"/4.22/x86_64/full.iso").Status)
 	}
 	forged, err := auth.ImageToken(model.Secret("another key"), e.ID, time.Now().Add(time.Hour))
 	require.NoError(t, err)
-	images.get("/bytoken/" + forged + "/4.22/x86_64/full.iso").message(http.StatusUnauthorized)
+	images.get("/bytoken/" + forged + "/4.22/x86_64/full.iso").Message(http.StatusUnauthorized)
 }
 
 // TestImagesAskTheAPIOfTheirProcess has no network between the two.
@@ -141,13 +141,13 @@ func TestImagesAskTheAPIOfTheirProcess(t *testing.T) {
 	)
 	e := s.infraEnv()
 	got := images.get("/byid/" + e.ID.String() + "/4.22/x86_64/minimal.iso")
-	require.Equal(t, http.StatusOK, got.status, "%s", got.body)
+	require.Equal(t, http.StatusOK, got.Status, "%s", got.Body)
 	require.Equal(
 		t,
 		http.StatusNotModified,
-		images.get("/byid/"+e.ID.String()+"/4.22/x86_64/minimal.iso", "If-None-Match", got.header.Get("ETag")).status,
+		images.get("/byid/"+e.ID.String()+"/4.22/x86_64/minimal.iso", "If-None-Match", got.Header.Get("ETag")).Status,
 	)
-	images.get("/byid/" + uuid.NewString() + "/4.22/x86_64/minimal.iso").reason(http.StatusNotFound)
+	images.get("/byid/" + uuid.NewString() + "/4.22/x86_64/minimal.iso").Reason(http.StatusNotFound)
 }
 
 // Finding A9 of the second security review: images that are not here were looked for, and downloaded, before the credential was checked.
@@ -158,8 +158,8 @@ func TestImagesAreDownloadedForNobodyWithoutACredential(t *testing.T) {
 	images := newImageService(t, l.closed, path, nil)
 	e := l.infraEnv()
 	missing := "/byid/" + e.ID.String() + "/4.22.9/ppc64le/full.iso"
-	images.get(missing).message(http.StatusUnauthorized)
-	images.get("/images/" + e.ID.String() + "/pxe-initrd?version=4.22.9&arch=ppc64le").message(http.StatusUnauthorized)
+	images.get(missing).Message(http.StatusUnauthorized)
+	images.get("/images/" + e.ID.String() + "/pxe-initrd?version=4.22.9&arch=ppc64le").Message(http.StatusUnauthorized)
 	user := []string{"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser})}
-	require.NotContains(t, []int{http.StatusOK, http.StatusUnauthorized}, images.get(missing, user...).status, "a user waits for it")
+	require.NotContains(t, []int{http.StatusOK, http.StatusUnauthorized}, images.get(missing, user...).Status, "a user waits for it")
 }

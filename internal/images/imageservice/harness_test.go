@@ -89,7 +89,7 @@ func (i *imageService) get(path string, headers ...string) reply {
 
 func (i *imageService) ask(method, path string, headers ...string) reply {
 	i.t.Helper()
-	return ask(i.t, method, i.url+path, nil, headers...)
+	return httpclient.Send(i.t, method, i.url+path, nil, headers...)
 }
 
 // countingTransport counts what the API is asked, by the end of the path and the status.

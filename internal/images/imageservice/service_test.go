@@ -33,48 +33,48 @@ func TestImagesHaveWhatTheirEnvironmentSays(t *testing.T) {
 		"kernel_arguments": []map[string]any{{"operation": "append", "value": "rd.break=initqueue"}},
 	})
 	full := images.get("/byid/" + e.ID.String() + "/4.22/x86_64/full.iso")
-	require.Equal(t, http.StatusOK, full.status, "%s", full.body)
-	require.Len(t, full.body, len(base))
-	config := configOf(t, fileOf(t, full.body, "images/ignition.img"))
+	require.Equal(t, http.StatusOK, full.Status, "%s", full.Body)
+	require.Len(t, full.Body, len(base))
+	config := configOf(t, fileOf(t, full.Body, "images/ignition.img"))
 	want := s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign&discovery_iso_type=full-iso", nil)
-	require.JSONEq(t, string(want.body), config)
-	require.Contains(t, string(fileOf(t, full.body, "EFI/redhat/grub.cfg")), " rd.break=initqueue")
-	require.Equal(t, `attachment; filename="`+e.ID.String()+`-discovery.iso"`, full.header.Get("Content-Disposition"))
-	require.Equal(t, "application/x-cd-image", full.header.Get("Content-Type"))
-	require.Equal(t, "no-store", full.header.Get("Cache-Control"))
-	require.NotEmpty(t, full.header.Get("Last-Modified"))
-	require.NotEmpty(t, full.header.Get("X-Request-Id"))
+	require.JSONEq(t, string(want.Body), config)
+	require.Contains(t, string(fileOf(t, full.Body, "EFI/redhat/grub.cfg")), " rd.break=initqueue")
+	require.Equal(t, `attachment; filename="`+e.ID.String()+`-discovery.iso"`, full.Header.Get("Content-Disposition"))
+	require.Equal(t, "application/x-cd-image", full.Header.Get("Content-Type"))
+	require.Equal(t, "no-store", full.Header.Get("Cache-Control"))
+	require.NotEmpty(t, full.Header.Get("Last-Modified"))
+	require.NotEmpty(t, full.Header.Get("X-Request-Id"))
 
 	for _, same := range []string{
 		"/images/" + e.ID.String() + "?version=4.22&type=full-iso", "/byid/" + e.ID.String() + "/4.22/amd64/full.iso",
 		"//byid/" + e.ID.String() + "/4.22/x86_64/full.iso/",
 	} {
 		again := images.get(same)
-		require.Equal(t, full.header.Get("ETag"), again.header.Get("ETag"), same)
-		require.Equal(t, full.body, again.body, same)
+		require.Equal(t, full.Header.Get("ETag"), again.Header.Get("ETag"), same)
+		require.Equal(t, full.Body, again.Body, same)
 	}
 	disconnected := images.get("/byid/" + e.ID.String() + "/4.22/x86_64/disconnected.iso")
-	require.Contains(t, disconnected.reason(http.StatusConflict), "a cluster is required", "what the API refuses is handed on")
+	require.Contains(t, disconnected.Reason(http.StatusConflict), "a cluster is required", "what the API refuses is handed on")
 
 	minimal := images.get("/byid/" + e.ID.String() + "/4.22/x86_64/minimal.iso")
-	require.Equal(t, http.StatusOK, minimal.status, "%s", minimal.body)
-	grub := string(fileOf(t, minimal.body, "EFI/redhat/grub.cfg"))
+	require.Equal(t, http.StatusOK, minimal.Status, "%s", minimal.Body)
+	grub := string(fileOf(t, minimal.Body, "EFI/redhat/grub.cfg"))
 	require.Contains(t, grub, " rd.break=initqueue")
 	rootfs := "/boot-artifacts/rootfs?arch=x86_64&version=4.22"
 	require.Contains(t, grub, imageURL+rootfs)
 	fetched := images.get(rootfs)
-	require.Equal(t, http.StatusOK, fetched.status)
-	require.Equal(t, fileOf(t, base, "images/pxeboot/rootfs.img"), fetched.body)
-	require.Equal(t, "no-cache", fetched.header.Get("Cache-Control"), "it has no secrets")
-	require.Equal(t, fileOf(t, base, "images/pxeboot/vmlinuz"), images.get("/boot-artifacts/kernel?version=4.22").body)
-	require.Contains(t, images.get("/boot-artifacts/ins-file?version=4.22").reason(http.StatusNotFound), "has no ins file")
+	require.Equal(t, http.StatusOK, fetched.Status)
+	require.Equal(t, fileOf(t, base, "images/pxeboot/rootfs.img"), fetched.Body)
+	require.Equal(t, "no-cache", fetched.Header.Get("Cache-Control"), "it has no secrets")
+	require.Equal(t, fileOf(t, base, "images/pxeboot/vmlinuz"), images.get("/boot-artifacts/kernel?version=4.22").Body)
+	require.Contains(t, images.get("/boot-artifacts/ins-file?version=4.22").Reason(http.StatusNotFound), "has no ins file")
 
 	initrd := images.get("/images/" + e.ID.String() + "/pxe-initrd?version=4.22&arch=x86_64")
-	require.Equal(t, http.StatusOK, initrd.status)
+	require.Equal(t, http.StatusOK, initrd.Status)
 	plain := fileOf(t, base, "images/pxeboot/initrd.img")
-	require.True(t, bytes.HasPrefix(initrd.body, plain))
-	require.Contains(t, configOf(t, initrd.body[(len(plain)+3)/4*4:]), `"ignition"`)
-	images.get("/images/" + e.ID.String() + "/s390x-initrd-addrsize?version=4.22&arch=x86_64").reason(http.StatusNotFound)
+	require.True(t, bytes.HasPrefix(initrd.Body, plain))
+	require.Contains(t, configOf(t, initrd.Body[(len(plain)+3)/4*4:]), `"ignition"`)
+	images.get("/images/" + e.ID.String() + "/s390x-initrd-addrsize?version=4.22&arch=x86_64").Reason(http.StatusNotFound)
 }
 
 func TestImagesOfMainframes(t *testing.T) {
@@ -84,20 +84,20 @@ func TestImagesOfMainframes(t *testing.T) {
 	images := newImageService(t, s, path, nil)
 	e := s.infraEnv()
 	initrd := images.get("/images/" + e.ID.String() + "/pxe-initrd?version=4.22&arch=s390x")
-	require.Equal(t, http.StatusOK, initrd.status, "%s", initrd.body)
-	size := images.get("/images/" + e.ID.String() + "/s390x-initrd-addrsize?version=4.22&arch=s390x").body
+	require.Equal(t, http.StatusOK, initrd.Status, "%s", initrd.Body)
+	size := images.get("/images/" + e.ID.String() + "/s390x-initrd-addrsize?version=4.22&arch=s390x").Body
 	require.Equal(
 		t,
 		append(
 			[]byte{0, 0, 0, 0, 2, 0, 0, 0},
-			[]byte{0, 0, 0, 0, 0, byte(len(initrd.body) >> 16), byte(len(initrd.body) >> 8), byte(len(initrd.body))}...),
+			[]byte{0, 0, 0, 0, 0, byte(len(initrd.Body) >> 16), byte(len(initrd.Body) >> 8), byte(len(initrd.Body))}...),
 		size,
 	)
-	require.Equal(t, fileOf(t, base, "generic.ins"), images.get("/boot-artifacts/ins-file?version=4.22&arch=s390x").body)
-	require.Equal(t, fileOf(t, base, "images/kernel.img"), images.get("/boot-artifacts/kernel?version=4.22&arch=s390x").body)
+	require.Equal(t, fileOf(t, base, "generic.ins"), images.get("/boot-artifacts/ins-file?version=4.22&arch=s390x").Body)
+	require.Equal(t, fileOf(t, base, "images/kernel.img"), images.get("/boot-artifacts/kernel?version=4.22&arch=s390x").Body)
 	require.Contains(
 		t,
-		images.get("/byid/"+e.ID.String()+"/4.22/s390x/minimal.iso").reason(http.StatusBadRequest),
+		images.get("/byid/"+e.ID.String()+"/4.22/s390x/minimal.iso").Reason(http.StatusBadRequest),
 		"there is no minimal image for s390x",
 	)
 }
@@ -159,20 +159,20 @@ func TestAnythingButAnImageIsExplained(t *testing.T) {
 	} {
 		got := images.get(address)
 		if want.status == http.StatusOK {
-			require.Equal(t, want.status, got.status, "%s: %s", address, got.body)
+			require.Equal(t, want.status, got.Status, "%s: %s", address, got.Body)
 			continue
 		}
-		require.Contains(t, got.reason(want.status), want.text, address)
-		require.Equal(t, want.status == http.StatusServiceUnavailable, got.header.Get("Retry-After") != "", address)
-		require.Empty(t, got.header.Get("ETag"), address)
+		require.Contains(t, got.Reason(want.status), want.text, address)
+		require.Equal(t, want.status == http.StatusServiceUnavailable, got.Header.Get("Retry-After") != "", address)
+		require.Empty(t, got.Header.Get("ETag"), address)
 	}
 	refused := images.ask(http.MethodPost, "/byid/"+id+"/4.22/x86_64/full.iso")
-	refused.reason(http.StatusMethodNotAllowed)
-	require.Equal(t, "GET, HEAD", refused.header.Get("Allow"))
-	require.Equal(t, "bytes */"+images.ask(http.MethodHead, "/byid/"+id+"/4.22/x86_64/full.iso").header.Get("Content-Length"),
-		images.get("/byid/"+id+"/4.22/x86_64/full.iso", "Range", "bytes=999999999999-").header.Get("Content-Range"))
-	images.get("/byid/"+id+"/4.22/x86_64/full.iso", "Range", "bytes=999999999999-").reason(http.StatusRequestedRangeNotSatisfiable)
-	images.get("/byid/"+id+"/4.22/x86_64/full.iso", "If-Match", `"x"`).reason(http.StatusPreconditionFailed)
+	refused.Reason(http.StatusMethodNotAllowed)
+	require.Equal(t, "GET, HEAD", refused.Header.Get("Allow"))
+	require.Equal(t, "bytes */"+images.ask(http.MethodHead, "/byid/"+id+"/4.22/x86_64/full.iso").Header.Get("Content-Length"),
+		images.get("/byid/"+id+"/4.22/x86_64/full.iso", "Range", "bytes=999999999999-").Header.Get("Content-Range"))
+	images.get("/byid/"+id+"/4.22/x86_64/full.iso", "Range", "bytes=999999999999-").Reason(http.StatusRequestedRangeNotSatisfiable)
+	images.get("/byid/"+id+"/4.22/x86_64/full.iso", "If-Match", `"x"`).Reason(http.StatusPreconditionFailed)
 }
 
 func TestHeadAndRangesCostNoConfigWhenNothingChanged(t *testing.T) {
@@ -185,18 +185,18 @@ func TestHeadAndRangesCostNoConfigWhenNothingChanged(t *testing.T) {
 	first := images.get(address, "X-Request-Id", "mine")
 	require.Equal(t, []string{"mine", "mine", "mine"}, images.api.ids)
 	require.Equal(t, map[string]int{"files OK": 1, "infra-env OK": 1, "files Not Modified": 1}, images.api.asked())
-	tag := first.header.Get("ETag")
+	tag := first.Header.Get("ETag")
 
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
-		from := random.IntN(len(first.body))
-		to := min(from+random.IntN(1<<20), len(first.body)-1)
+		from := random.IntN(len(first.Body))
+		to := min(from+random.IntN(1<<20), len(first.Body)-1)
 		part := images.get(address, "Range", fmt.Sprintf("bytes=%d-%d", from, to), "If-Range", tag)
-		require.Equal(t, http.StatusPartialContent, part.status)
-		require.True(t, bytes.Equal(first.body[from:to+1], part.body))
+		require.Equal(t, http.StatusPartialContent, part.Status)
+		require.True(t, bytes.Equal(first.Body[from:to+1], part.Body))
 	}
-	require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).status)
-	require.Equal(t, http.StatusNotModified, images.get(address, "If-None-Match", tag).status)
+	require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).Status)
+	require.Equal(t, http.StatusNotModified, images.get(address, "If-None-Match", tag).Status)
 	require.Equal(t, map[string]int{"files Not Modified": 22}, images.api.asked())
 
 	s.want(
@@ -208,14 +208,14 @@ func TestHeadAndRangesCostNoConfigWhenNothingChanged(t *testing.T) {
 		},
 	)
 	changed := images.get(address, "Range", "bytes=0-9", "If-Range", tag)
-	require.Equal(t, http.StatusOK, changed.status, "never a part of another image")
-	require.NotEqual(t, tag, changed.header.Get("ETag"))
-	require.Contains(t, configOf(t, fileOf(t, changed.body, "images/ignition.img")), "/etc/mine")
+	require.Equal(t, http.StatusOK, changed.Status, "never a part of another image")
+	require.NotEqual(t, tag, changed.Header.Get("ETag"))
+	require.Contains(t, configOf(t, fileOf(t, changed.Body, "images/ignition.img")), "/etc/mine")
 	require.Equal(t, map[string]int{"files OK": 1, "infra-env OK": 1, "files Not Modified": 1}, images.api.asked())
-	require.Equal(t, http.StatusPreconditionFailed, images.get(address, "If-Match", tag).status)
+	require.Equal(t, http.StatusPreconditionFailed, images.get(address, "If-Match", tag).Status)
 
 	s.want(http.StatusNoContent, http.MethodDelete, envPath(e.ID), nil)
-	images.get(address).reason(http.StatusNotFound)
+	images.get(address).Reason(http.StatusNotFound)
 }
 
 // TestLongAddressesAreNotKept does not run beside others: it looks at the memory of the process.
@@ -233,7 +233,7 @@ func TestLongAddressesAreNotKept(t *testing.T) { //nolint:paralleltest // see ab
 	before := used()
 	for patch := range 32 {
 		address := fmt.Sprintf("/images/%s?version=4.22.%d&type=full-iso&arch=x86_64&pad=%s", id, patch, strings.Repeat("x", 900_000))
-		require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).status)
+		require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).Status)
 	}
 	require.Less(t, used(), before+(16<<20))
 }
@@ -281,13 +281,13 @@ func TestNetworkSettingsAreInMinimalImages(t *testing.T) {
 					"false\n    address:\n    - ip: 192.0.2.10\n      prefix-length: 24\n",
 				"mac_interface_map": []map[string]any{{"mac_address": "52:54:00:00:00:01", "logical_nic_name": "eth0"}},
 			}},
-		}).json(&e)
-		ramdisk := s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil).body
+		}).JSON(&e)
+		ramdisk := s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil).Body
 		minimal := images.get("/byid/" + e.ID.String() + "/" + version + "/x86_64/minimal.iso")
-		require.Equal(t, http.StatusOK, minimal.status, "%s", minimal.body)
-		require.True(t, bytes.HasPrefix(fileOf(t, minimal.body, "images/assisted_installer_custom.img"), ramdisk))
+		require.Equal(t, http.StatusOK, minimal.Status, "%s", minimal.Body)
+		require.True(t, bytes.HasPrefix(fileOf(t, minimal.Body, "images/assisted_installer_custom.img"), ramdisk))
 		initrd := images.get("/images/" + e.ID.String() + "/pxe-initrd?version=" + version)
-		require.True(t, bytes.Contains(initrd.body, ramdisk))
+		require.True(t, bytes.Contains(initrd.Body, ramdisk))
 		require.Contains(t, unzip(t, ramdisk), "eth0.nmconnection")
 	}
 }
@@ -322,7 +322,7 @@ func TestReadersThatStopLoseTheirConnection(t *testing.T) {
 	s := newService(t)
 	images := newImageService(t, s, path, func(o *imageservice.Options) { o.Patience = 50 * time.Millisecond })
 	address := "/byid/" + s.infraEnv().ID.String() + "/4.22/x86_64/full.iso"
-	require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).status)
+	require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).Status)
 	<-images.meter.ended
 	slowReader(t, images.url, address)
 	<-images.meter.ended
@@ -337,20 +337,20 @@ func TestReadersAboveTheLimitComeAgain(t *testing.T) {
 	images := newImageService(t, s, path, func(o *imageservice.Options) { o.Bodies, o.Patience = 1, time.Hour })
 	id := s.infraEnv().ID.String()
 	address := "/byid/" + id + "/4.22/x86_64/full.iso"
-	require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).status)
+	require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).Status)
 	<-images.meter.ended
 	slow := slowReader(t, images.url, address)
 	images.api.asked()
 	for _, path := range []string{address, "/boot-artifacts/rootfs?version=4.22"} {
 		busy := images.get(path)
-		require.Contains(t, busy.reason(http.StatusServiceUnavailable), "the limit of 1 images that are sent at once is reached")
-		require.Equal(t, "10", busy.header.Get("Retry-After"))
+		require.Contains(t, busy.Reason(http.StatusServiceUnavailable), "the limit of 1 images that are sent at once is reached")
+		require.Equal(t, "10", busy.Header.Get("Retry-After"))
 		<-images.meter.ended
 	}
 	require.Empty(t, images.api.asked(), "nothing is looked up for those who are refused")
 	require.NoError(t, slow.Close())
 	<-images.meter.ended
-	require.Equal(t, http.StatusOK, images.get(address).status)
+	require.Equal(t, http.StatusOK, images.get(address).Status)
 	<-images.meter.ended
 	require.Equal(t, map[string]int{"full-iso 200": 2, "full-iso 503": 1, "rootfs 503": 1, "full-iso broken": 1}, images.meter.counted())
 	require.Zero(t, images.meter.bodies)
@@ -363,10 +363,10 @@ func TestAnAPIThatIsAwayIsWaitedFor(t *testing.T) {
 	s := newService(t)
 	images := newImageService(t, s, path, func(o *imageservice.Options) { o.APIURL = "http://127.0.0.1:1" })
 	away := images.get("/byid/" + uuid.NewString() + "/4.22/x86_64/full.iso")
-	require.Contains(t, away.reason(http.StatusServiceUnavailable), "try again; request id "+away.header.Get("X-Request-Id"))
-	require.NotEmpty(t, away.header.Get("Retry-After"))
+	require.Contains(t, away.Reason(http.StatusServiceUnavailable), "try again; request id "+away.Header.Get("X-Request-Id"))
+	require.NotEmpty(t, away.Header.Get("Retry-After"))
 	require.Contains(t, s.logged.String(), `"level":"WARN"`)
-	require.Equal(t, http.StatusOK, images.get("/boot-artifacts/kernel?version=4.22").status, "what needs no API is there")
+	require.Equal(t, http.StatusOK, images.get("/boot-artifacts/kernel?version=4.22").Status, "what needs no API is there")
 }
 
 func TestALiveISOThatVanishesIsNoShortAnswer(t *testing.T) {
@@ -375,7 +375,7 @@ func TestALiveISOThatVanishesIsNoShortAnswer(t *testing.T) {
 	s := newService(t)
 	images := newImageService(t, s, path, nil)
 	address := "/byid/" + s.infraEnv().ID.String() + "/4.22/x86_64/full.iso"
-	require.Equal(t, http.StatusOK, images.get(address).status)
+	require.Equal(t, http.StatusOK, images.get(address).Status)
 	require.NoError(t, os.Remove(path))
-	images.get(address).reason(http.StatusServiceUnavailable)
+	images.get(address).Reason(http.StatusServiceUnavailable)
 }

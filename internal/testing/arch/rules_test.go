@@ -70,7 +70,7 @@ var allowed = []importRule{
 	{"internal/testing/words", nil, "reads texts only"},
 	{"internal/testing/await", nil, "waits in tests"},
 	{"internal/testing/forkedchild", nil, "holds descriptors in tests"},
-	{"internal/testing/httpclient", nil, "connections of tests"},
+	{"internal/testing/httpclient", []string{"internal/wire"}, "requests of tests"},
 	{"internal/testing/unraced", nil, "says how tests run"},
 	{"internal/testing/docpage", nil, "prints what tests give it"},
 	{"internal/testing/histories", nil, "keeps files"},

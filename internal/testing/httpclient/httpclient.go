@@ -1,4 +1,4 @@
-// Package httpclient gives tests HTTP clients with connections of their own. Closing an httptest.Server closes idle
+// Package httpclient makes requests of tests, with connections of their own. Closing an httptest.Server closes idle
 // connections of http.DefaultTransport, and with them requests that another test has just begun.
 package httpclient
 
