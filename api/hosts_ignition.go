@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +40,9 @@ func (s *server) V2UpdateHostInstallerArgs(w http.ResponseWriter, r *http.Reques
 		return err
 	}
 	return s.changeHost(created, w, r, infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
+		if err := checkForeignArgs(h, deref(params.Args)); err != nil {
+			return err
+		}
 		h.InstallerArgs = deref(params.Args)
 		record(r, tx, events.HostInstallerArgsApplied, lifecycle.AboutHost(h), nil)
 		return nil
@@ -65,6 +70,33 @@ func checkWriterArgs(args []string) error {
 		}
 		if err := checkWriterValue(name, value); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// foreignOptions and foreignValue are all that agents of openshift/assisted-installer-agent pass to coreos-installer: they refuse to
+// install a host with other arguments (openshift/assisted-service, pkg/validations, ValidateInstallerArgs).
+var (
+	foreignOptions = []string{
+		model.AppendKarg, "--delete-karg", model.CopyNetwork, "--network-dir", "--save-partlabel", "--save-partindex", "--image-url",
+		"--image-file",
+	}
+	foreignValue = regexp.MustCompile(`^[A-Za-z0-9@!#$%*()_+,./:;<=",'{}\[\]-]+$`)
+)
+
+// checkForeignArgs returns an error for arguments that the agent of a host refuses; agents of Slipway take all.
+func checkForeignArgs(h *model.Host, args []string) error {
+	if h.AgentSteps == model.FineSteps {
+		return nil
+	}
+	for _, o := range model.WriterOptions(args) {
+		if !slices.Contains(foreignOptions, o.Name) {
+			return model.Invalidf("args: the agent of host %s takes no %s, require one of %s", h.Hostname(), o.Name,
+				strings.Join(foreignOptions, ", "))
+		}
+		if o.Valued && !foreignValue.MatchString(o.Value) {
+			return model.Invalidf("args: the agent of host %s takes no blanks and no signs such as & and ? in %q", h.Hostname(), o.Value)
 		}
 	}
 	return nil

@@ -137,6 +137,32 @@ func TestRangeOfKeptPartitionsMayBeginWithItsSign(t *testing.T) {
 	}
 }
 
+// The agent of openshift/assisted-installer-agent refuses the step install with other arguments.
+func TestArgumentsThatTheAgentOfAHostRefusesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(s.cluster(nil).ID)
+	foreign, own := s.host(e.ID), s.host(e.ID)
+	s.changeHost(e.ID, own.ID, func(h *model.Host) { h.AgentSteps = model.FineSteps })
+	for args, accepted := range map[string]bool{
+		`["--append-karg=ip=eth0:dhcp","-n","--delete-karg=quiet"]`:        true,
+		`["--save-partlabel=data*","--save-partindex=-4,6-"]`:              true,
+		`["--image-url","https://mirror.example.com/rhcos.raw.gz"]`:        true,
+		`["--preserve-on-error"]`:                                          false,
+		`["--console=ttyS0,115200n8"]`:                                     false,
+		`["--platform","metal"]`:                                           false,
+		`["--append-karg","nosmt quiet"]`:                                  false,
+		`["--image-url","https://mirror.example.com/rhcos?arch=x86_64&a"]`: false,
+	} {
+		s.want(http.StatusCreated, http.MethodPatch, hostPath(e.ID, own.ID)+"/installer-args", `{"args":`+args+`}`)
+		status := http.StatusBadRequest
+		if accepted {
+			status = http.StatusCreated
+		}
+		s.want(status, http.MethodPatch, hostPath(e.ID, foreign.ID)+"/installer-args", `{"args":`+args+`}`)
+	}
+}
+
 func TestHostInAnInstallationIsNotChangedOrRemoved(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

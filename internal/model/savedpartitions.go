@@ -6,21 +6,12 @@ import "strings"
 // and numbers or ranges of them, in the order of the arguments. Every other argument loses the whole disk; --preserve-on-error too,
 // which keeps a half-written partition table and no data.
 func SavedPartitions(args []string) (labels, indexes []string) {
-	for n := 0; n < len(args); n++ {
-		name, value, inline := strings.Cut(args[n], "=")
-		if !writerOptions[name] {
-			continue
-		}
-		if !inline {
-			if n++; n < len(args) {
-				value = args[n]
-			}
-		}
-		switch name {
+	for _, o := range WriterOptions(args) {
+		switch o.Name {
 		case savePartLabel:
-			labels = append(labels, strings.Split(value, ",")...)
+			labels = append(labels, strings.Split(o.Value, ",")...)
 		case savePartIndex:
-			indexes = append(indexes, strings.Split(value, ",")...)
+			indexes = append(indexes, strings.Split(o.Value, ",")...)
 		}
 	}
 	return labels, indexes
@@ -43,7 +34,7 @@ const (
 var writerOptions = map[string]bool{
 	savePartLabel: true, savePartIndex: true, "--config-file": true, "--stream": true, "--image-url": true,
 	"--image-file": true, "--ignition-file": true, "--ignition": true, "--ignition-url": true, "--ignition-hash": true,
-	"--architecture": true, "--platform": true, "--console": true, "--firstboot-args": true, "--append-karg": true,
+	"--architecture": true, "--platform": true, "--console": true, "--firstboot-args": true, AppendKarg: true,
 	"--delete-karg": true, "--network-dir": true, "--stream-base-url": true, "--fetch-retries": true,
 }
 

@@ -203,6 +203,41 @@ func TestInstallerArgs(t *testing.T) {
 			[]string{"--append-karg", "ip=eth0:dhcp"},
 		},
 		{
+			"copy it once, whichever name the user gave",
+			func(i *in) { i.InfraEnv.StaticNetworkConfig = "[]"; i.Host.InstallerArgs = []string{"-n"} },
+			[]string{"--copy-network"},
+		},
+		{
+			"leave the user's network alone in one word",
+			func(i *in) { i.Host.InstallerArgs = []string{"--append-karg=ip=bond0:dhcp"} },
+			[]string{"--append-karg", "ip=bond0:dhcp"},
+		},
+		{
+			"leave it alone among other arguments",
+			func(i *in) { i.Host.InstallerArgs = []string{"--append-karg", "rd.neednet=1 ip=bond0:dhcp"} },
+			[]string{"--append-karg", "rd.neednet=1 ip=bond0:dhcp"},
+		},
+		{
+			"configure the NIC where the user removes ip=",
+			func(i *in) { i.Host.InstallerArgs = []string{"--delete-karg", "ip=auto", "--delete-karg=ip=dhcp"} },
+			[]string{"--delete-karg", "ip=auto", "--delete-karg", "ip=dhcp", "--append-karg", dhcp},
+		},
+		{
+			"take no label of a partition for a network",
+			func(i *in) { i.Host.InstallerArgs = []string{"--save-partlabel", "ip=data"} },
+			[]string{"--save-partlabel", "ip=data", "--append-karg", dhcp},
+		},
+		{
+			"keep partitions up to a number",
+			func(i *in) { i.Host.InstallerArgs = []string{"--save-partindex", "-4"} },
+			[]string{"--save-partindex", "1-4", "--append-karg", dhcp},
+		},
+		{"give the parameters of an iSCSI disk once", func(i *in) {
+			drive(wire.DriveTypeISCSI)(i)
+			i.Host.InstallerArgs = []string{"--append-karg=rd.iscsi.firmware=1"}
+			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "192.168.10.10"
+		}, []string{"--append-karg", "rd.iscsi.firmware=1", "--append-karg", dhcp}},
+		{
 			"keep the user's arguments first", func(i *in) { i.Host.InstallerArgs = []string{"--append-karg", "nosmt"} },
 			[]string{"--append-karg", "nosmt", "--append-karg", dhcp},
 		},

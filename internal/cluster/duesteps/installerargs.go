@@ -12,43 +12,66 @@ import (
 	"slipway/internal/wire"
 )
 
-const (
-	copyNetwork = "--copy-network"
-	appendKarg  = "--append-karg"
-)
-
 // InstallerArgs lists the arguments of the image writer: the user's, and arguments that carry the network and the disk over into the
 // installed system (docs/reference/step-rules.md, "Installer arguments").
 func InstallerArgs(in ArgsInput) []string {
 	h := in.Host
-	args := slices.Clone(h.InstallerArgs)
+	args := writerArgs{options: model.WriterOptions(h.InstallerArgs)}
 	kept, keptIP := mainframeKargs(h)
-	givenIP := givesIP(args) || keptIP
-	add := func(kargs ...string) {
-		for _, k := range kargs {
-			if !slices.Contains(args, k) {
-				args = append(args, appendKarg, k)
-			}
-		}
-	}
+	givenIP := args.givesIP() || keptIP
 	switch {
 	case in.InfraEnv != nil && in.InfraEnv.StaticNetworkConfig != "":
-		if !slices.Contains(args, copyNetwork) {
-			args = append(args, copyNetwork)
+		if !args.copiesNetwork() {
+			args.options = append(args.options, model.WriterOption{Name: model.CopyNetwork})
 		}
 	case !givenIP:
-		add(dhcpKargs(in)...)
+		args.add(dhcpKargs(in)...)
 	}
-	add(diskKargs(h)...)
-	if !givenIP && reachesCluster(in, args) {
+	args.add(diskKargs(h)...)
+	if !givenIP && reachesCluster(in, &args) {
 		for _, karg := range iscsiKargs(h) {
-			if nic := karg[:strings.LastIndex(karg, ":")+1]; !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, nic) }) {
-				add(karg)
+			if !args.configures(karg[:strings.LastIndex(karg, ":")+1]) {
+				args.add(karg)
 			}
 		}
 	}
-	add(kept...)
-	return args
+	args.add(kept...)
+	return model.WriterArgs(args.options)
+}
+
+// writerArgs are the arguments of a host while they are put together.
+type writerArgs struct{ options []model.WriterOption }
+
+// kargs lists the kernel arguments that are appended. One value may hold several.
+func (w *writerArgs) kargs() []string {
+	var out []string
+	for _, o := range w.options {
+		if o.Name == model.AppendKarg {
+			out = append(out, strings.Fields(o.Value)...)
+		}
+	}
+	return out
+}
+
+// add appends kernel arguments that are not given yet.
+func (w *writerArgs) add(kargs ...string) {
+	for _, k := range kargs {
+		if !slices.Contains(w.kargs(), k) {
+			w.options = append(w.options, model.WriterOption{Name: model.AppendKarg, Value: k, Valued: true})
+		}
+	}
+}
+
+// givesIP reports whether network kernel arguments are given already.
+func (w *writerArgs) givesIP() bool { return w.configures("ip=") }
+
+// configures reports whether a kernel argument with a beginning is given, such as ip= with the address of a NIC.
+func (w *writerArgs) configures(beginning string) bool {
+	return slices.ContainsFunc(w.kargs(), func(k string) bool { return strings.HasPrefix(k, beginning) })
+}
+
+func (w *writerArgs) copiesNetwork() bool {
+	return slices.ContainsFunc(w.options, func(o model.WriterOption) bool { return o.Name == model.CopyNetwork })
 }
 
 func installerArgsText(in ArgsInput) (string, error) {
@@ -60,18 +83,11 @@ func installerArgsText(in ArgsInput) (string, error) {
 	return string(out), err
 }
 
-// givesIP reports whether network kernel arguments are given already.
-func givesIP(args []string) bool {
-	return slices.ContainsFunc(args, func(a string) bool {
-		return strings.HasPrefix(a, "ip=") || strings.Contains(a, "karg=ip=")
-	})
-}
-
 // reachesCluster reports whether the initramfs has a route to the cluster beside the NICs of an iSCSI disk. Without any ip=
 // it configures all NICs, and with one for the disk alone only that NIC: where no machine network is known, as for hosts of an
 // imported cluster, none may be added.
-func reachesCluster(in ArgsInput, args []string) bool {
-	return givesIP(args) || slices.Contains(args, copyNetwork) || onOraclesCloud(in)
+func reachesCluster(in ArgsInput, args *writerArgs) bool {
+	return args.givesIP() || args.copiesNetwork() || onOraclesCloud(in)
 }
 
 // dhcpKargs configure the NICs in the machine networks; others keep out of the boot. Without machine networks, and for an existing
