@@ -164,3 +164,58 @@ func TestRecordedRefusalsComeBeforeThePreparation(t *testing.T) {
 		})
 	}
 }
+
+// A cluster whose override fitted when it was set is not ready after a change, as its install-config can no longer be made.
+func TestChangesThatTheOverrideDoesNotFitAnyMore(t *testing.T) {
+	t.Parallel()
+	const id = "custom-manifests-requirements-satisfied"
+	for name, c := range map[string]struct {
+		cluster, change map[string]any
+		override        string
+	}{
+		"another platform": {
+			override: `{"platform":{"baremetal":{"provisioningNetwork":"Disabled"}}}`,
+			change:   map[string]any{"platform": map[string]any{"type": "none"}},
+		},
+		"another virtual address": {
+			cluster: vips, override: `{"platform":{"baremetal":{"apiVIPs":["192.0.2.5"]}}}`, change: map[string]any{"api_vips": ips("192.0.2.7")},
+		},
+		"a smaller control plane": {
+			cluster: map[string]any{"control_plane_count": 5}, override: `{"controlPlane":{"replicas":5}}`,
+			change: map[string]any{"control_plane_count": 3},
+		},
+		"an operator without its lifecycle manager": {
+			override: `{"capabilities":{"baselineCapabilitySet":"None","additionalEnabledCapabilities":["baremetal","MachineAPI","Ingress"]}}`,
+			change:   map[string]any{"olm_operators": []any{map[string]any{"name": "lso"}}},
+		},
+		"another plug-in": {
+			override: `{"networking":{"ovnKubernetesConfig":{"ipv4":{"internalJoinSubnet":"100.99.0.0/16"}}}}`,
+			change:   map[string]any{"network_type": "Calico"},
+		},
+		"pods for more nodes than the join subnet has addresses": {
+			override: `{"networking":{"ovnKubernetesConfig":{"ipv4":{"internalJoinSubnet":"100.99.0.0/22"}}}}`,
+			change:   map[string]any{"cluster_networks": []any{map[string]any{"cidr": "10.128.0.0/12", "host_prefix": 23}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t)
+			body := map[string]any{"openshift_version": "4.22", "pull_secret": pullSecret, "base_dns_domain": "example.com", "name": "lab"}
+			maps.Copy(body, c.cluster)
+			var created wire.Cluster
+			s.want(http.StatusCreated, http.MethodPost, "/v2/clusters", body).json(&created)
+			quoted, err := json.Marshal(c.override)
+			require.NoError(t, err)
+			path := clusterPath(created.ID) + "/install-config"
+			s.want(http.StatusCreated, http.MethodPatch, path, string(quoted))
+			require.Equal(t, "success", verdict(t, s.readCluster(created.ID).ValidationsInfo, id))
+			s.want(http.StatusCreated, http.MethodPatch, clusterPath(created.ID), c.change)
+			s.send(http.MethodGet, path, nil).reason(http.StatusBadRequest)
+			read := s.readCluster(created.ID)
+			require.Equal(t, "failure", verdict(t, read.ValidationsInfo, id))
+			require.Contains(t, read.ValidationsInfo, "Require an install-config that the installer accepts: install_config_overrides: ")
+			s.want(http.StatusCreated, http.MethodPatch, path, `""`)
+			require.NotContains(t, s.readCluster(created.ID).ValidationsInfo, "that the installer accepts")
+		})
+	}
+}

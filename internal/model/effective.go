@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -23,19 +24,41 @@ type network struct {
 	CIDR string `json:"cidr"`
 }
 
+// proxied is the part of an install-config that says how nodes reach other networks.
+type proxied struct {
+	HTTP    string `json:"httpProxy"`
+	HTTPS   string `json:"httpsProxy"`
+	NoProxy string `json:"noProxy"`
+}
+
+// balanced is the part of a platform that says who balances the load of the API and the routes.
+type balanced struct {
+	LoadBalancer struct {
+		Type string `json:"type"`
+	} `json:"loadBalancer"`
+}
+
+// balancers maps the types of load balancers in an install-config to types of clusters.
+var balancers = map[string]string{"UserManaged": "user-managed", "OpenShiftManagedDefault": "cluster-managed"}
+
+// parts are the fields of an override that change what Effective returns.
+var parts = []string{"networking", "proxy", "loadbalancer"}
+
 // noNetworkType is the network type of clusters whose install-config names none.
 const noNetworkType = "None"
 
-// Effective returns the cluster as it will be installed: with the network type and the networks that its override puts into the
-// install-config. Lists are merged element by element, as there. It returns the cluster itself, which must not be changed, when the
-// override has no networks.
+// Effective returns the cluster as it will be installed: with the network type, the networks, the proxy and the load balancer that its
+// override puts into the install-config. Lists are merged element by element, as there. It returns the cluster itself, which must not be
+// changed, when the override has none of them.
 func (c *Cluster) Effective() *Cluster {
-	if c == nil || c.DayTwo() || !strings.Contains(strings.ToLower(c.InstallConfigOverride), "networking") {
+	if c == nil || c.DayTwo() || !changesParts(c.InstallConfigOverride) {
 		return c
 	}
 	given := struct {
-		Networking overridden `json:"networking"`
-	}{stated(c)}
+		Networking overridden          `json:"networking"`
+		Proxy      *proxied            `json:"proxy"`
+		Platform   map[string]balanced `json:"platform"`
+	}{Networking: stated(c), Proxy: &proxied{c.Proxy.HTTP, c.Proxy.HTTPS, c.Proxy.NoProxy}}
 	if json.Unmarshal([]byte(c.InstallConfigOverride), &given) != nil {
 		return c // refused when it was set
 	}
@@ -46,7 +69,22 @@ func (c *Cluster) Effective() *Cluster {
 	if !given.Networking.apply(&out) {
 		return c
 	}
+	out.Proxy = Proxy{}
+	if given.Proxy != nil {
+		out.Proxy = Proxy{HTTP: given.Proxy.HTTP, HTTPS: given.Proxy.HTTPS, NoProxy: given.Proxy.NoProxy}
+	}
+	for _, platform := range given.Platform {
+		if kind, known := balancers[platform.LoadBalancer.Type]; known {
+			out.LoadBalancer = kind
+		}
+	}
 	return &out
+}
+
+// changesParts reports whether an override may change what Effective returns.
+func changesParts(override string) bool {
+	override = strings.ToLower(override)
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(override, part) })
 }
 
 // stated returns the networks of a cluster without its override.

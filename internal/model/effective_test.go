@@ -74,6 +74,26 @@ func TestEffectiveClustersHaveTheNetworksOfTheirOverride(t *testing.T) {
 		require.Equal(t, own, networks{c.NetworkType, c.ClusterNetworks, c.MachineNetworks, c.ServiceNetworks}, "the cluster stays: "+override)
 		require.Equal(t, "one", got.Name)
 	}
+	for override, want := range map[string]model.Proxy{
+		`{"proxy":{"httpsProxy":"http://c:3128"}}`:             {HTTP: "http://a:3128", HTTPS: "http://c:3128", NoProxy: "a.example.com"},
+		`{"Proxy":{"noproxy":"c.example.com","httpProxy":""}}`: {HTTPS: "http://b:3128", NoProxy: "c.example.com"},
+		`{"proxy":null}`: {},
+		`{"proxy":{}}`:   {HTTP: "http://a:3128", HTTPS: "http://b:3128", NoProxy: "a.example.com"},
+		`{"networking":{"networkType":"Calico"},"proxy":{"x":null}}`: {HTTP: "http://a:3128", HTTPS: "http://b:3128", NoProxy: "a.example.com"},
+	} {
+		c := &model.Cluster{
+			Proxy: model.Proxy{HTTP: "http://a:3128", HTTPS: "http://b:3128", NoProxy: "a.example.com"}, InstallConfigOverride: override,
+		}
+		require.Equal(t, want, c.Effective().Proxy, override)
+	}
+	for override, want := range map[string]string{
+		`{"platform":{"baremetal":{"loadBalancer":{"type":"UserManaged"}}}}`:           "user-managed",
+		`{"platform":{"vsphere":{"loadbalancer":{"type":"OpenShiftManagedDefault"}}}}`: "cluster-managed",
+		`{"platform":{"baremetal":{"loadBalancer":null,"hosts":[]}}}`:                  "cluster-managed",
+	} {
+		c := &model.Cluster{LoadBalancer: "cluster-managed", InstallConfigOverride: override}
+		require.Equal(t, want, c.Effective().LoadBalancer, override)
+	}
 	var none *model.Cluster
 	require.Nil(t, none.Effective())
 	installed := &model.Cluster{Kind: model.KindAddHostsCluster, InstallConfigOverride: `{"networking":{"networkType":"Calico"}}`}

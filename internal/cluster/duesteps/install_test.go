@@ -137,6 +137,11 @@ func TestExceptionsOfTheProxyAreOnceInTheInstallRequest(t *testing.T) {
 		proxied := request(t, func(i *in) { i.Cluster.Proxy = model.Proxy{HTTPS: "http://p", NoProxy: c.noProxy} })
 		require.Equal(t, wire.Proxy{HTTPSProxy: "http://p", NoProxy: c.want}, proxied.Proxy, name)
 	}
+	moved := request(t, func(i *in) {
+		i.Cluster.Proxy = model.Proxy{HTTP: "http://p", NoProxy: "a.example.com"}
+		i.Cluster.InstallConfigOverride = `{"proxy":{"httpsProxy":"http://other:3128","httpProxy":"","noProxy":"b.example.com"}}`
+	})
+	require.Equal(t, wire.Proxy{HTTPSProxy: "http://other:3128", NoProxy: "b.example.com," + added}, moved.Proxy, "the override's")
 	nameless := request(t, func(i *in) { i.Cluster.BaseDNSDomain, i.Cluster.Proxy = "", model.Proxy{HTTP: "http://p"} })
 	require.Equal(t, "127.0.0.1,localhost,.svc,.cluster.local", nameless.Proxy.NoProxy, "no name ends in a dot")
 }

@@ -268,7 +268,7 @@ const archS390X = "s390x"
 
 // installerProxy adds the destinations that the installer itself reaches directly. Agents refuse a list with an entry twice.
 func installerProxy(c *model.Cluster) wire.Proxy {
-	p := c.Proxy
+	p := c.Effective().Proxy
 	if p.HTTP == "" && p.HTTPS == "" {
 		return wire.Proxy{}
 	}

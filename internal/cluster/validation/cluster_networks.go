@@ -100,8 +100,7 @@ func networksApart(c *clusterCase) verdict {
 	all := slices.Concat(machines, pods, services)
 	for i, a := range all {
 		for _, b := range all[:i] {
-			// Two equal machine networks do not overlap, two equal pod networks do.
-			if a.Overlaps(b) && (!slices.Contains(machines, a) || !slices.Contains(machines, b)) {
+			if a.Overlaps(b) {
 				return failure("Require networks apart, %s overlaps %s", b, a)
 			}
 		}
@@ -169,6 +168,9 @@ func hostPrefixValid(c *clusterCase) verdict {
 		if parts := partsIn(prefix - n.CIDR.Bits()); parts < hosts {
 			return failure("Require a cluster network with a /%d for each of %d hosts, %s has %d", prefix, hosts, n.CIDR, parts)
 		}
+	}
+	if v, found := c.partsOfTwoSizes(); found {
+		return v
 	}
 	if v, found := c.servicesTooLarge(); found {
 		return v

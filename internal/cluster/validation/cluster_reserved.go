@@ -10,6 +10,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"slipway/internal/cluster/hardware"
+	"slipway/internal/model"
 	"slipway/internal/wire"
 )
 
@@ -21,8 +22,8 @@ type reserved struct {
 	setting string
 }
 
-// reservedSince is the OpenShift version whose installer refuses networks that overlap the default subnets of OVNKubernetes
-// (openshift/installer, pkg/types/validation/installconfig.go).
+// reservedSince is the OpenShift version whose installer refuses networks that overlap the default subnets of OVNKubernetes, and IPv4
+// cluster networks of different host prefixes (openshift/installer, pkg/types/validation/installconfig.go).
 var reservedSince = semver.MustParse("4.19.0-0")
 
 const joinSetting = "networking.ovnKubernetesConfig.ipv4.internalJoinSubnet"
@@ -38,8 +39,7 @@ func (c *clusterCase) reservedNetworks() []reserved {
 	if moved {
 		join.network = own
 	}
-	version, err := semver.NewVersion(c.Cluster.OpenShiftVersion)
-	if err != nil || version.LessThan(reservedSince) {
+	if !c.strict() {
 		if moved {
 			return []reserved{join}
 		}
@@ -52,6 +52,12 @@ func (c *clusterCase) reservedNetworks() []reserved {
 		{"OVNKubernetes' join subnet", netip.MustParsePrefix("fd98::/64"), ""},
 		{"OVNKubernetes' transit subnet", netip.MustParsePrefix("fd97::/64"), ""},
 	}
+}
+
+// strict reports whether the installer of the cluster refuses what reservedSince says.
+func (c *clusterCase) strict() bool {
+	version, err := semver.NewVersion(c.Cluster.OpenShiftVersion)
+	return err == nil && !version.LessThan(reservedSince)
 }
 
 // joinSubnet returns the IPv4 join subnet of the override, and whether it has one that can be read.
@@ -98,8 +104,13 @@ func (c *clusterCase) overlapsReserved() (verdict, bool) {
 	return verdict{}, false
 }
 
-// proxyInside finds a proxy whose address is in a network of pods or services: nodes reach it only while the cluster works.
+// proxyInside finds a proxy whose address is in a network of pods or services, or in the join subnet of the override: nodes reach it
+// only while the cluster works.
 func (c *clusterCase) proxyInside() (verdict, bool) {
+	var join []netip.Prefix
+	if own, moved := c.joinSubnet(); moved {
+		join = append(join, own)
+	}
 	for _, proxy := range []struct{ field, address string }{
 		{"http_proxy", c.Cluster.Proxy.HTTP}, {"https_proxy", c.Cluster.Proxy.HTTPS},
 	} {
@@ -115,7 +126,7 @@ func (c *clusterCase) proxyInside() (verdict, bool) {
 			kind     string
 			networks []netip.Prefix
 		}{
-			{"service", c.Cluster.ServiceNetworks}, {"cluster", clusterPrefixes(c.Cluster.ClusterNetworks)},
+			{"service", c.Cluster.ServiceNetworks}, {"cluster", clusterPrefixes(c.Cluster.ClusterNetworks)}, {"join", join},
 		} {
 			inside := func(n netip.Prefix) bool { return n.Contains(a) }
 			if i := slices.IndexFunc(list.networks, inside); i >= 0 {
@@ -133,6 +144,23 @@ const (
 	widestServicesV4, widestServicesV6 = 12, 112
 	hostPrefixV6                       = 64
 )
+
+// partsOfTwoSizes finds IPv4 cluster networks whose host prefixes differ.
+func (c *clusterCase) partsOfTwoSizes() (verdict, bool) {
+	var first *model.ClusterNetwork
+	for i := range c.Cluster.ClusterNetworks {
+		n := &c.Cluster.ClusterNetworks[i]
+		switch {
+		case !n.CIDR.Addr().Is4() || !c.strict():
+		case first == nil:
+			first = n
+		case n.HostPrefix != first.HostPrefix:
+			return failure("Require one host prefix for all IPv4 cluster networks, found %d of %s and %d of %s",
+				first.HostPrefix, first.CIDR, n.HostPrefix, n.CIDR), true
+		}
+	}
+	return verdict{}, false
+}
 
 // servicesTooLarge finds a service network with more addresses than the API server takes.
 func (c *clusterCase) servicesTooLarge() (verdict, bool) {

@@ -405,7 +405,9 @@ var vipCases = []clusterCase{
 
 // allClusterCases lists the cases of every group, without the operators'.
 func allClusterCases() []clusterCase {
-	return slices.Concat(clusterHostCases, clusterNetworkCases, vipCases, leaseCases, fencingCases, overrideCases, reservedCases)
+	return slices.Concat(
+		clusterHostCases, clusterNetworkCases, vipCases, leaseCases, fencingCases, overrideCases, proxyOverrideCases, reservedCases,
+	)
 }
 
 // evaluate returns the result of a case's rule.

@@ -29,6 +29,8 @@ type ClusterFacts struct {
 	Requirements model.RoleRequirements
 	// CustomManifests is set when the user added manifests.
 	CustomManifests bool
+	// ConfigFault says why no install-config can be made with the override of the cluster, empty if one can.
+	ConfigFault string
 	// WaitingNetworks is set while an InfraEnv of the cluster has placeholders for the static networks of its hosts.
 	WaitingNetworks bool
 	Options         Options

@@ -64,8 +64,11 @@ func networkTypeValid(c *clusterCase) verdict {
 }
 
 // customManifests does not ask for manifests of a network type that only an override names: who writes one may bring the
-// plug-in in another way.
+// plug-in in another way. It fails as well where the cluster no longer fits its override, as no other rule looks at the install-config.
 func customManifests(c *clusterCase) verdict {
+	if c.ConfigFault != "" {
+		return failure("Require an install-config that the installer accepts: %s", c.ConfigFault)
+	}
 	if thirdParty(c.stated.NetworkType) && !c.CustomManifests {
 		return failure("Require the manifests of the network type %s, found none", c.stated.NetworkType)
 	}

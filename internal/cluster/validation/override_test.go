@@ -72,8 +72,58 @@ var overrideCases = []clusterCase{
 		"shows the machine network of the override", "machine-cidr-defined",
 		overriding(`{"machineNetwork":[{"cidr":"192.168.0.0/16"}]}`), ok, "192.168.0.0/16",
 	},
+	{
+		"fails when no install-config can be made with it", "custom-manifests-requirements-satisfied",
+		func(w *clusterWorld) {
+			w.f.ConfigFault = "install_config_overrides: platform: require one platform, found 2"
+		}, fails,
+		"Require an install-config that the installer accepts: install_config_overrides: platform: require one platform, found 2",
+	},
 	{"asks for no manifests of its plug-in", "custom-manifests-requirements-satisfied", overriding(`{"networkType":"Calico"}`), ok, ""},
 }
+
+// given sets an override as a whole, after changes of the cluster.
+func given(override string, changes ...func(*clusterWorld)) func(*clusterWorld) {
+	return func(w *clusterWorld) {
+		for _, change := range changes {
+			change(w)
+		}
+		w.c.InstallConfigOverride = override
+	}
+}
+
+// The installer gets the proxy and the load balancer of an override too.
+var proxyOverrideCases = []clusterCase{
+	{
+		"fails with a proxy of the override in the services", apart, given(`{"proxy":{"httpProxy":"http://172.30.0.5:3128"}}`), fails,
+		"http_proxy 172.30.0.5",
+	},
+	{
+		"fails with the cluster's proxy beside one of the override", apart,
+		given(`{"proxy":{"httpsProxy":"http://192.0.2.9:3128"}}`, proxied("http://10.128.0.5:3128", "")), fails, "http_proxy 10.128.0.5",
+	},
+	{
+		"passes with a proxy of the override that replaces one in the pods", apart,
+		given(`{"proxy":{"httpProxy":"http://192.0.2.9:3128"}}`, proxied("http://10.128.0.5:3128", "")), ok, "",
+	},
+	{
+		"passes when the override removes the proxy", apart, given(`{"proxy":null}`, proxied("http://10.128.0.5:3128", "")), ok, "",
+	},
+	{
+		"passes with an address that the user's balancer of the override has", "api-vips-valid",
+		given(`{"platform":{"baremetal":{"loadBalancer":{"type":"UserManaged"}}}}`, taken), ok, "",
+	},
+	{"fails with such an address without it", "api-vips-valid", taken, fails, "not in use"},
+	{
+		"fails when the override returns to OpenShift's balancer", "api-vips-valid",
+		given(`{"platform":{"baremetal":{"loadBalancer":{"type":"OpenShiftManagedDefault"}}}}`, taken, func(w *clusterWorld) {
+			w.c.LoadBalancer = "user-managed"
+		}), fails, "not in use",
+	},
+}
+
+// taken makes the virtual address of the API answer.
+func taken(w *clusterWorld) { w.c.APIVIPs[0].Verification = "failed" }
 
 func TestHostsAreCheckedAgainstTheNetworksOfTheOverride(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,15 @@ func pods(cidr string, hostPrefix int) func(*clusterWorld) {
 	}
 }
 
+// twoPods gives the cluster two IPv4 networks of pods.
+func twoPods(first, second int) func(*clusterWorld) {
+	return func(w *clusterWorld) {
+		w.c.ClusterNetworks = []model.ClusterNetwork{
+			{CIDR: netip.MustParsePrefix("10.128.0.0/14"), HostPrefix: first}, {CIDR: netip.MustParsePrefix("10.132.0.0/14"), HostPrefix: second},
+		}
+	}
+}
+
 func of(version string, changes ...func(*clusterWorld)) func(*clusterWorld) {
 	return func(w *clusterWorld) {
 		w.c.OpenShiftVersion = version
@@ -85,9 +94,22 @@ var reservedCases = []clusterCase{
 		"IPv6 proxy in the services", apart,
 		of("4.20.1", pods("fd01::/48", 64), services("fd02::/112"), proxied("http://[fd02::5]:3128", "")), fails, "fd02::5",
 	},
+	{
+		"proxy in the join subnet of an override", apart,
+		overriding(joinSubnet("100.99.0.0/16"), proxied("http://100.99.0.9:3128", "")), fails, "in the join network 100.99.0.0/16",
+	},
+	{"a machine network inside another", apart, machines("192.168.8.0/21", "192.168.9.0/24"), fails, "192.168.8.0/21 overlaps 192.168.9.0/24"},
+	{"machine networks side by side", apart, machines("192.168.8.0/22", "192.168.12.0/22"), ok, ""},
+	{
+		"a machine network of the override around another", apart,
+		overriding(`{"machineNetwork":[{"cidr":"192.168.8.0/21"},{"cidr":"192.168.0.0/16"}]}`), fails, "192.168.0.0/16",
+	},
 	{"proxy with a name", apart, proxied("http://proxy.example.com:3128", "http://proxy.example.com:3128"), ok, ""},
 	{"proxy in the machine network", apart, proxied("http://192.168.8.9:3128", ""), ok, ""},
 
+	{"IPv4 parts of two sizes", sizes, of("4.20.1", twoPods(23, 24)), fails, "23 of 10.128.0.0/14 and 24 of 10.132.0.0/14"},
+	{"IPv4 parts of one size", sizes, of("4.20.1", twoPods(23, 23)), ok, ""},
+	{"IPv4 parts of two sizes before", sizes, of("4.18.30", twoPods(23, 24)), ok, ""},
 	{"IPv6 host prefix", sizes, pods("fd01::/48", 120), fails, "Require the host prefix 64"},
 	{"IPv6 host prefix of another size", sizes, pods("fd01::/48", 56), fails, "Require the host prefix 64"},
 	{"IPv6 host prefix 64", sizes, pods("fd01::/48", 64), ok, ""},

@@ -82,6 +82,10 @@ func (c *InstallConfig) checkCapabilities(cluster *model.Cluster) error {
 		{needs: "baremetal", why: "the platform baremetal requires it", applies: c.Platform.BareMetal != nil},
 		{needs: "MachineAPI", why: "the capability baremetal requires it", applies: has("baremetal")},
 		{needs: "OperatorLifecycleManager", why: "the capability marketplace requires it", applies: has("marketplace")},
+		{
+			needs: "OperatorLifecycleManager", why: "the operators of the cluster require it",
+			applies: len(cluster.OLMOperators) > 0,
+		},
 		{needs: "CloudCredential", why: "platforms other than baremetal and none require it", applies: inCloud},
 		{
 			needs: "CloudControllerManager", why: "the platform requires it",

@@ -1,12 +1,11 @@
 package installconfig
 
 import (
-	"bytes"
-	"encoding/pem"
 	"net/netip"
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/access"
 	"slipway/internal/cluster/pullsecret"
 	"slipway/internal/model"
 )
@@ -16,7 +15,8 @@ import (
 func (c *InstallConfig) check(cluster *model.Cluster) error {
 	for _, check := range []func(*InstallConfig, *model.Cluster) error{
 		(*InstallConfig).checkIdentity, (*InstallConfig).checkPools, (*InstallConfig).checkChoices, (*InstallConfig).checkNetworks,
-		(*InstallConfig).checkSecrets, (*InstallConfig).checkCapabilities, (*InstallConfig).checkAccess,
+		(*InstallConfig).checkSecrets, (*InstallConfig).checkCapabilities, (*InstallConfig).checkAccess, (*InstallConfig).checkPlatform,
+		(*InstallConfig).checkGates, (*InstallConfig).checkPoolNames, (*InstallConfig).checkOVN, (*InstallConfig).checkMirrorNames,
 	} {
 		if err := check(c, cluster); err != nil {
 			return err
@@ -82,10 +82,8 @@ func (c *InstallConfig) checkChoices(*model.Cluster) error {
 		known        []string
 	}{
 		{"cpuPartitioningMode", c.CPUPartitioningMode, []string{"", "None", "AllNodes"}},
-		{"publish", c.Publish, []string{"", "External", "Internal", "Mixed"}},
 		{"additionalTrustBundlePolicy", c.AdditionalTrustBundlePolicy, []string{"", "Proxyonly", "Always"}},
-		{"credentialsMode", c.CredentialsMode, []string{"", "Manual", "Mint", "Passthrough"}},
-		{"featureSet", c.FeatureSet, []string{"", previewFeatures, "DevPreviewNoUpgrade", "CustomNoUpgrade", "LatencySensitive", "OKD"}},
+		{"featureSet", c.FeatureSet, []string{"", previewFeatures, "DevPreviewNoUpgrade", customFeatures, "LatencySensitive", "OKD"}},
 		{"controlPlane.hyperthreading", c.ControlPlane.Hyperthreading, []string{"", "Enabled", "Disabled"}},
 	}
 	for _, choice := range choices {
@@ -134,11 +132,8 @@ func (c *InstallConfig) checkSecrets(cluster *model.Cluster) error {
 	if err := given.override(cluster.InstallConfigOverride); err != nil {
 		return err
 	}
-	for rest := []byte(strings.TrimSpace(given.AdditionalTrustBundle)); len(rest) > 0; rest = bytes.TrimSpace(rest) {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil || block.Type != "CERTIFICATE" {
-			return misfit("additionalTrustBundle", "must be certificates in PEM")
-		}
+	if err := access.CheckCertificates(given.AdditionalTrustBundle); err != nil {
+		return misfit("additionalTrustBundle", "%s", err)
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func TestShapes(t *testing.T) {
 			c.LoadBalancer = "user-managed"
 			c.Hyperthreading = "masters"
 			c.SSHPublicKey = "ssh-rsa AAAA"
-			c.InstallConfigOverride = `{"fips":true,"networking":{"clusterNetworkMTU":1400},"compute":[{"replicas":7}],"capabilities":{"baselineCapabilitySet":"None","additionalEnabledCapabilities":["baremetal","MachineAPI","Ingress"]}}`
+			c.InstallConfigOverride = `{"fips":true,"networking":{"ovnKubernetesConfig":{"ipv4":{"internalJoinSubnet":"100.99.0.0/16"}}},"compute":[{"replicas":7}],"capabilities":{"baselineCapabilitySet":"None","additionalEnabledCapabilities":["baremetal","MachineAPI","Ingress"]}}`
 		}, append(ha, hosts(model.RoleArbiter, 1, 30)...), installconfig.Options{
 			TrustBundles: []string{pem("one") + pem("two"), pem("two") + "\n", pem("three")},
 			Mirrors: []installconfig.ImageSource{
@@ -401,12 +401,13 @@ func TestEnvironmentsAddTrustAndTimeSources(t *testing.T) {
 
 func TestCertificatesOfAnOverrideDoNotDisplaceThoseOfTheService(t *testing.T) {
 	t.Parallel()
-	override, err := json.Marshal(map[string]string{"additionalTrustBundle": pem("dHdv") + pem("b25l")})
+	two, one := certificate(t, "two"), certificate(t, "one")
+	override, err := json.Marshal(map[string]string{"additionalTrustBundle": two + one})
 	require.NoError(t, err)
 	c := cluster(func(c *model.Cluster) { c.InstallConfigOverride = string(override) })
-	cfg, err := installconfig.Build(c, nil, installconfig.Options{TrustBundles: []string{pem("b25l"), pem("bWlycm9y")}})
+	cfg, err := installconfig.Build(c, nil, installconfig.Options{TrustBundles: []string{one, pem("bWlycm9y")}})
 	require.NoError(t, err)
-	require.Equal(t, pem("dHdv")+pem("b25l")+pem("bWlycm9y"), cfg.AdditionalTrustBundle)
+	require.Equal(t, two+one+pem("bWlycm9y"), cfg.AdditionalTrustBundle)
 }
 
 func TestFIPSNeedsAnInstallerThatCan(t *testing.T) {

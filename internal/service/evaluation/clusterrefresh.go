@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"errors"
 	"slices"
 
 	"slipway/internal/cluster/events"
@@ -9,6 +10,7 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/roles"
 	"slipway/internal/cluster/validation"
+	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 )
@@ -117,7 +119,8 @@ func (l *look) refreshCluster(peers *validation.Peers) {
 	c, t := l.cluster, l.t
 	c.Validations = validation.Cluster(validation.ClusterFacts{
 		Cluster: c, Hosts: l.hosts, Peers: peers, Requirements: l.by.requirements,
-		CustomManifests: l.uses.CustomManifests > 0, WaitingNetworks: l.uses.WaitingNetworks > 0, Options: l.rules, Now: t.Now(),
+		CustomManifests: l.uses.CustomManifests > 0, WaitingNetworks: l.uses.WaitingNetworks > 0, ConfigFault: configFault(c, l.hosts),
+		Options: l.rules, Now: t.Now(),
 	})
 	clusterValidationEvents(c, l.before.Validations, t)
 	facts := lifecycle.NewClusterFacts(lifecycle.ClusterInput{
@@ -126,6 +129,18 @@ func (l *look) refreshCluster(peers *validation.Peers) {
 	})
 	_, _ = lifecycle.ApplyCluster(c, lifecycle.RefreshCluster, facts, t) // a status without a row stays
 	c.Progress = lifecycle.ClusterProgress(c, l.hosts, l.operators)
+}
+
+// configFault returns why the override of a cluster does not fit it, empty if it does: platform, VIPs, control plane or operators may
+// have changed since it was set. Values that are still missing are other rules' matter.
+func configFault(c *model.Cluster, hosts []*model.Host) string {
+	if c.InstallConfigOverride == "" || c.Kind != model.KindCluster || !lifecycle.TakesHosts.Has(c.Status) {
+		return ""
+	}
+	if _, err := installconfig.Build(c, hosts, installconfig.Options{}); errors.Is(err, model.ErrInvalid) {
+		return err.Error()
+	}
+	return ""
 }
 
 // remotesChanged reports whether connectivity checks can name a host now that they could not before: the other hosts have to check
