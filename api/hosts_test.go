@@ -137,6 +137,22 @@ func TestRangeOfKeptPartitionsMayBeginWithItsSign(t *testing.T) {
 	}
 }
 
+func TestLabelsThatNoKubeletSetsAreRefusedForHostsOfLaterDays(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(s.cluster(nil).ID)
+	first, later := s.host(e.ID), s.host(e.ID)
+	s.changeHost(e.ID, later.ID, func(h *model.Host) { h.Kind = model.KindAddToExistingClusterHost })
+	for key, status := range map[string]int{
+		"site": http.StatusCreated, "node.kubernetes.io/pool": http.StatusCreated, "node-role.kubernetes.io/infra": http.StatusBadRequest,
+		"kubernetes.io/tier": http.StatusBadRequest, "node-restriction.kubernetes.io/x": http.StatusBadRequest,
+	} {
+		body := map[string]any{"node_labels": []any{map[string]any{"key": key, "value": "a"}}}
+		s.want(http.StatusCreated, http.MethodPatch, hostPath(e.ID, first.ID), body)
+		s.want(status, http.MethodPatch, hostPath(e.ID, later.ID), body)
+	}
+}
+
 // The agent of openshift/assisted-installer-agent refuses the step install with other arguments.
 func TestArgumentsThatTheAgentOfAHostRefusesAreRefused(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -124,6 +125,11 @@ func applyLabels(h *model.Host, list *[]wire.NodeLabelParams) error {
 				value,
 				strings.Join(faults, "; "),
 			)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if h.DayTwo() && !model.SetByKubelet(key) {
+			return model.Invalidf("node_labels: the kubelet of a host that is added to a cluster cannot set %s: label the node with oc", key)
 		}
 	}
 	h.NodeLabels = labels

@@ -110,11 +110,12 @@ func (s *server) networkMethod(e *model.InfraEnv) staticnet.Method {
 }
 
 func (s *server) minimalInitrd(e *model.InfraEnv) ([]byte, error) {
-	hosts, err := s.networks.parse(e.StaticNetworkConfig)
+	in := s.initrdInput(e)
+	hosts, err := s.networks.parse(in.Network)
 	if err != nil {
 		return nil, staleNetwork(e, err)
 	}
-	return staticnet.MinimalInitrd(hosts, e.Proxy, s.networkMethod(e), e.DiscoveryDelay)
+	return staticnet.MinimalInitrd(hosts, in.Proxy, in.Method, in.Delay)
 }
 
 func (s *server) staticNetworkFiles(e *model.InfraEnv) ([]staticnet.File, error) {

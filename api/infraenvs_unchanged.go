@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"slipway/internal/hostconfig/ignition"
+	"slipway/internal/hostconfig/staticnet"
 	"slipway/internal/model"
 )
 
@@ -106,10 +107,21 @@ func (s *server) discoveryFile(e *model.InfraEnv, imageType string, agent igniti
 	return file{"discovery.ign", tag, changed}, nil
 }
 
+// initrdInput holds all settings that an initrd is made of, and its tag.
+type initrdInput struct {
+	Network string
+	Proxy   model.Proxy
+	Method  staticnet.Method
+	Delay   time.Duration
+}
+
+func (s *server) initrdInput(e *model.InfraEnv) initrdInput {
+	return initrdInput{Network: e.StaticNetworkConfig, Proxy: e.Proxy, Method: s.networkMethod(e), Delay: e.DiscoveryDelay}
+}
+
 // initrdFile describes the file that a minimal image needs first.
 func (s *server) initrdFile(e *model.InfraEnv) file {
-	tag := s.tag("initrd.img", s.Version, e.StaticNetworkConfig, e.Proxy, s.networkMethod(e))
-	return file{"initrd.img", tag, e.UpdatedAt}
+	return file{"initrd.img", s.tag("initrd.img", s.Version, s.initrdInput(e)), e.UpdatedAt}
 }
 
 // networkFile describes the archive of the network settings, which has the time of the InfraEnv.

@@ -132,6 +132,28 @@ func TestTagChangesWithAllThatAnImageIsMadeOf(t *testing.T) {
 	s.want(http.StatusNotModified, http.MethodGet, path, nil, "If-None-Match", tag())
 }
 
+// Image servers keep the file of a minimal image for as long as its tag is the same.
+func TestTagOfAMinimalImagesFileChangesWithItsSettings(t *testing.T) {
+	t.Parallel()
+	s := newService(t, withKeys)
+	e := s.infraEnv(uuid.Nil)
+	s.setStatic(e.ID)
+	path := envPath(e.ID) + "/downloads/minimal-initrd"
+	before := s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Etag")
+	for _, body := range []string{
+		`{"network_discovery_delay_seconds":60}`, `{"network_discovery_delay_seconds":90}`,
+		`{"proxy":{"http_proxy":"http://proxy.example:3128"}}`, `{"proxy":{"http_proxy":"http://proxy.example:3128","no_proxy":"a.example"}}`,
+		`{"openshift_version":"4.16.68"}`, `{"static_network_config":[]}`,
+	} {
+		s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body)
+		after := s.want(http.StatusOK, http.MethodGet, path, nil, "If-None-Match", before).header.Get("Etag")
+		require.NotEqual(t, before, after, body)
+		before = after
+	}
+	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"ssh_authorized_key":"`+sshKey+`"}`)
+	s.want(http.StatusNotModified, http.MethodGet, path, nil, "If-None-Match", before)
+}
+
 func TestConfigIsTheSameEachTimeAndInEveryProcess(t *testing.T) {
 	t.Parallel()
 	var options api.Options

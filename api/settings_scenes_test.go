@@ -137,6 +137,9 @@ func scenes(t *testing.T) map[string]scene {
 			},
 			host: []setting{
 				{"machine_config_pool_name", "infra", reach{toSteps: "/config/infra", toIgnition: "/config/infra"}},
+				{"node_labels", []any{map[string]any{"key": "example.com/site", "value": "lab"}}, reach{
+					toIgnition: "CUSTOM_KUBELET_LABELS=example.com/site=lab",
+				}},
 			},
 		},
 		"an existing cluster with an endpoint of its own": {
@@ -181,5 +184,4 @@ var noPlace = map[string]string{
 	newInfraEnv + " cluster_id":        "the hosts of each scene are hosts of its cluster by it",
 	newInfraEnv + " rendezvous_ip":     "the config of a disconnected image comes from the installer: images/release, unconfigured_test.go",
 	changedInfraEnv + " rendezvous_ip": "the same",
-	changedHost + " node_labels":       "the controller reads them from the host: controller, install_test.go",
 }

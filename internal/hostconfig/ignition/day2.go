@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/model"
@@ -48,8 +49,8 @@ type (
 )
 
 // DayTwo builds the config of a host that joins an existing cluster: a pointer to the configuration the cluster
-// serves, with the headers and the certificate authority of its endpoint, the host's name, and the user's
-// overrides on top. The config holds the token of the endpoint: treat it as a secret. An invalid certificate
+// serves, with the headers and the certificate authority of its endpoint, the host's name, the labels that its kubelet registers
+// with, and the user's overrides on top. The config holds the token of the endpoint: treat it as a secret. An invalid certificate
 // authority or override is a model.ErrInvalid.
 func DayTwo(c *model.Cluster, h *model.Host) ([]byte, error) {
 	known := len(document.Authorities(c, h)) > 0
@@ -68,11 +69,16 @@ func DayTwo(c *model.Cluster, h *model.Host) ([]byte, error) {
 	if err := document.Check(base); err != nil {
 		return nil, prefixed("ignition_endpoint", err)
 	}
-	name, err := render(map[string]string{"Hostname": h.Hostname()}, "hostname")
+	own := map[string]string{"Hostname": h.Hostname(), "NodeLabels": strings.Join(h.KubeletLabels(), ",")}
+	files := []string{"hostname"}
+	if own["NodeLabels"] != "" {
+		files = append(files, "node-labels")
+	}
+	ofHost, err := render(own, files...)
 	if err != nil {
 		return nil, fmt.Errorf("build config of host %s: %w", h.ID, err)
 	}
-	merged, err := document.Merge(base, name)
+	merged, err := document.Merge(base, ofHost)
 	if err != nil {
 		return nil, fmt.Errorf("merge config of host %s: %w", h.ID, err)
 	}

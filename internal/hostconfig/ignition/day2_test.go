@@ -100,6 +100,32 @@ func TestDayTwoConfigPointsToTheCluster(t *testing.T) {
 	}
 }
 
+// No controller of Slipway runs in a cluster that exists already: the kubelet registers with the labels (openshift machine configs pass
+// CUSTOM_KUBELET_LABELS to it).
+func TestDayTwoConfigHasTheLabelsOfTheNode(t *testing.T) {
+	t.Parallel()
+	const path = "/etc/systemd/system/kubelet.service.d/30-node-labels.conf"
+	h := &model.Host{ID: uuid.New(), NodeLabels: map[string]string{
+		"site": "lab", "example.com/rack": "r1", "node-role.kubernetes.io/infra": "",
+	}}
+	data, err := ignition.DayTwo(&model.Cluster{APIVIPDNSName: "api.x"}, h)
+	require.NoError(t, err)
+	d, err := document.Parse(data)
+	require.NoError(t, err)
+	file, err := d.File(path)
+	require.NoError(t, err)
+	content, err := file.Content()
+	require.NoError(t, err)
+	require.Equal(t, "[Service]\nEnvironment=\"CUSTOM_KUBELET_LABELS=example.com/rack=r1,site=lab\"\n", string(content))
+
+	for _, labels := range []map[string]string{nil, {"node-role.kubernetes.io/infra": ""}} {
+		h.NodeLabels = labels
+		data, err = ignition.DayTwo(&model.Cluster{APIVIPDNSName: "api.x"}, h)
+		require.NoError(t, err)
+		require.NotContains(t, string(data), path)
+	}
+}
+
 func TestDayTwoConfigTakesOverridesAndTellsWhatIsWrongWithThem(t *testing.T) {
 	t.Parallel()
 	c := &model.Cluster{APIVIPDNSName: "api.x"}
