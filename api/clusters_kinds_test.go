@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"testing"
 
@@ -54,6 +55,49 @@ func TestImportedClusterWithoutADNSNameOfItsAPIKeepsItsName(t *testing.T) {
 		require.Equal(t, "mine", c.Name, api)
 		require.Empty(t, c.BaseDNSDomain, api)
 	}
+}
+
+func TestImportedClusterHasTheNameOfItsAPIInLowerCase(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	for sent, want := range map[string]string{
+		"API.D2.Example.com": "api.d2.example.com", " api.d2.example.com\n": "api.d2.example.com", "LB.Example.com": "lb.example.com",
+		"2001:DB8::FF": "2001:db8::ff",
+	} {
+		var c wire.Cluster
+		s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
+			"name": "mine", "api_vip_dnsname": sent, "openshift_cluster_id": uuid.New(),
+		}).json(&c)
+		require.Equal(t, want, c.APIVipDNSName, sent)
+		s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"api_vip_dns_name": "192.0.2.9"})
+		s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"api_vip_dns_name": sent}).json(&c)
+		require.Equal(t, want, c.APIVipDNSName, sent)
+	}
+}
+
+func TestImportedClusterLearnsItsDomainFromALaterName(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	var c wire.Cluster
+	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
+		"name": "mine", "api_vip_dnsname": "192.0.2.1", "openshift_cluster_id": uuid.New(),
+	}).json(&c)
+	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"api_vip_dns_name": "api.d2.example.com"}).json(&c)
+	require.Equal(t, "d2", c.Name)
+	require.Equal(t, "example.com", c.BaseDNSDomain)
+	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"api_vip_dns_name": "api.d3.example.org"}).json(&c)
+	require.Equal(t, "d2", c.Name, "it has one")
+	require.Equal(t, "example.com", c.BaseDNSDomain)
+}
+
+func TestImportedClusterTakesNoManifests(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	content := base64.StdEncoding.EncodeToString([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"))
+	reason := s.send(http.MethodPost, clusterPath(s.imported().ID)+"/manifests", map[string]any{
+		"folder": "manifests", "file_name": "a.yaml", "content": content,
+	}).reason(http.StatusBadRequest)
+	require.Contains(t, reason, "cluster prod exists already, apply it there")
 }
 
 func TestClustersThatCannotBeImportedAreRefused(t *testing.T) {

@@ -59,8 +59,12 @@ func (s *server) V2CreateClusterManifest(w http.ResponseWriter, r *http.Request,
 }
 
 func (s *server) createManifest(ctx context.Context, m model.Manifest, text string) error {
-	if _, err := s.Store.Cluster(ctx, m.ClusterID); err != nil {
+	c, err := s.Store.Cluster(ctx, m.ClusterID)
+	if err != nil {
 		return err
+	}
+	if c.Imported {
+		return model.Invalidf("manifest %s: cluster %s exists already, apply it there", m.FileName, c.Name)
 	}
 	if err := manifests.CheckName(m.FileName); err != nil {
 		return err

@@ -37,7 +37,7 @@ func (c *Cluster) NodeConfigURL(h *Host, authorityKnown bool) string {
 		}
 		return u.JoinPath(pool).String()
 	}
-	host := c.APIVIPDNSName
+	host := strings.ToLower(c.APIVIPDNSName) // older versions stored it as it was sent
 	switch {
 	case host != "":
 	case len(c.APIVIPs) > 0:

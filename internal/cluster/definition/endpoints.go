@@ -77,6 +77,12 @@ func checkWebAddress(field, address string) error {
 	return checkHostOrAddress(field, u.Hostname())
 }
 
+// parseHostOrAddress reads a DNS name or an address, and returns it without blanks and in lower case.
+func parseHostOrAddress(field, text string) (string, error) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	return text, checkHostOrAddress(field, text)
+}
+
 // checkHostOrAddress accepts a DNS name or an address.
 func checkHostOrAddress(field, text string) error {
 	if _, err := netip.ParseAddr(text); err == nil {

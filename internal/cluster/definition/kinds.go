@@ -24,14 +24,15 @@ func Imported(p wire.ImportClusterParams, releases *openshift.Catalogue) (*model
 	case p.OpenshiftClusterID == uuid.Nil:
 		return nil, model.Invalidf("openshift_cluster_id: must not be zero")
 	}
-	if err := checkHostOrAddress("api_vip_dnsname", p.APIVipDnsname); err != nil {
+	api, err := parseHostOrAddress("api_vip_dnsname", p.APIVipDnsname)
+	if err != nil {
 		return nil, err
 	}
-	name, domain := nameAndDomain(name, p.APIVipDnsname)
+	name, domain := nameAndDomain(name, api)
 	c := &model.Cluster{
 		Kind: model.KindAddHostsCluster,
 		Name: name, BaseDNSDomain: domain, WorkflowStarted: true, Imported: true, OrgSoftTimeouts: true, // no organisation forbids them
-		OpenShiftClusterID: &p.OpenshiftClusterID, APIVIPDNSName: p.APIVipDnsname,
+		OpenShiftClusterID: &p.OpenshiftClusterID, APIVIPDNSName: api,
 		CPUArchitecture: anyArchitecture, Platform: model.Platform{Type: platformBaremetal}, LoadBalancer: clusterManaged,
 		DiskEncryption: model.DiskEncryption{EnableOn: encryptionOff, Mode: encryptionTPM},
 	}

@@ -107,12 +107,17 @@ func applyEndpoint(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	if p.APIVipDNSName == nil {
 		return nil
 	}
+	name := ""
 	if *p.APIVipDNSName != "" {
-		if err := checkHostOrAddress("api_vip_dns_name", *p.APIVipDNSName); err != nil {
+		var err error
+		if name, err = parseHostOrAddress("api_vip_dns_name", *p.APIVipDNSName); err != nil {
 			return err
 		}
 	}
-	c.APIVIPDNSName = *p.APIVipDNSName
+	c.APIVIPDNSName = name
+	if c.Imported && c.BaseDNSDomain == "" { // imported with an address
+		c.Name, c.BaseDNSDomain = nameAndDomain(c.Name, name)
+	}
 	return nil
 }
 

@@ -80,6 +80,9 @@ func TestHostsGetTheirConfigurationOverTLSWhereAnAuthorityIsKnown(t *testing.T) 
 		"a name that is not an API's": {
 			api: "cluster.example.com", cluster: a, url: "https://cluster.example.com:22623/config/worker", trusts: a,
 		},
+		"a name in capitals":                {api: "API.D2.Example.com", cluster: a, url: tls, trusts: a},
+		"the internal name":                 {api: "api-int.d2.example.com", cluster: a, url: tls, trusts: a},
+		"an IPv6 address as name":           {api: "2001:db8::5", cluster: a, url: "https://[2001:db8::5]:22623/config/worker", trusts: a},
 		"an address as name":                {api: "192.0.2.5", cluster: a, url: "https://192.0.2.5:22623/config/worker", trusts: a},
 		"another name without an authority": {api: "cluster.example.com", url: "http://cluster.example.com:22624/config/worker"},
 	} {
