@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -112,6 +113,9 @@ func partitionsUpTo(name, value string) bool {
 // checkWriterValue refuses an image that others on the network could replace on its way: images of RHCOS have no signatures beside
 // them (mirror.openshift.com), so that the disk is written with --insecure, and the connection proves the image.
 func checkWriterValue(name, value string) error {
+	if strings.ContainsFunc(value, unicode.IsControl) || strings.TrimSpace(value) != value {
+		return model.Invalidf("args: require a value without line breaks, and without blanks at its ends, after %s, found %q", name, value)
+	}
 	if name != "--image-url" {
 		return nil
 	}

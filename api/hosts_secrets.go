@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -36,12 +37,14 @@ func applyFencing(h *model.Host, p *wire.FencingCredentialsParams) error {
 		h.Fencing = nil
 		return nil
 	}
-	u, err := url.Parse(p.Address)
-	if err != nil || u.Host == "" || !slices.Contains(bmcSchemes, strings.ToLower(u.Scheme)) {
+	address := strings.TrimSpace(p.Address)
+	u, err := url.Parse(address)
+	blank := strings.ContainsFunc(address, unicode.IsSpace)
+	if err != nil || u.Host == "" || blank || !slices.Contains(bmcSchemes, strings.ToLower(u.Scheme)) {
 		return model.Invalidf(
 			"fencing_credentials.address: require the address of a management controller such as "+
 				"redfish+https://192.0.2.1/redfish/v1/Systems/1, found %q",
-			redactedURL(u, p.Address),
+			redactedURL(u, address),
 		)
 	}
 	if u.User != nil {
@@ -57,7 +60,7 @@ func applyFencing(h *model.Host, p *wire.FencingCredentialsParams) error {
 		verification = string(*p.CertificateVerification)
 	}
 	h.Fencing = &model.FencingCredentials{
-		Address: p.Address, Username: p.Username, Password: model.Secret(p.Password), CertificateVerification: verification,
+		Address: address, Username: p.Username, Password: model.Secret(p.Password), CertificateVerification: verification,
 		MACAddress: strings.ToLower(deref(p.MacAddress)),
 	}
 	return nil

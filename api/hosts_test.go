@@ -92,7 +92,16 @@ func TestSettingsOfAHostThatCannotWorkAreRefused(t *testing.T) {
 		"fencing without a password": {
 			"", `{"fencing_credentials":{"address":"https://192.0.2.1","username":"b","password":""}}`, 400, "fencing_credentials.password",
 		},
-		"fencing with half of it": {"", `{"fencing_credentials":{"address":"https://192.0.2.1"}}`, 400, "username"},
+		"fencing over an address with a blank": {
+			"", `{"fencing_credentials":{"address":"https://192.0.2.1/redfish/v1/ Systems/1","username":"b","password":"hunter2"}}`, 400,
+			"fencing_credentials.address",
+		},
+		"an argument with a line break": {"/installer-args", `{"args":["--append-karg","nosmt\n"]}`, 400, "without line breaks"},
+		"an argument in one word with a line break": {
+			"/installer-args", `{"args":["--append-karg=nosmt\r\nquiet"]}`, 400, "without line breaks",
+		},
+		"a label with a blank after it": {"/installer-args", `{"args":["--save-partlabel","data "]}`, 400, "blanks at its ends"},
+		"fencing with half of it":       {"", `{"fencing_credentials":{"address":"https://192.0.2.1"}}`, 400, "username"},
 		"fencing unchecked somehow": {
 			"", `{"fencing_credentials":{"address":"https://192.0.2.1","username":"b","password":"c","certificate_verification":"No"}}`,
 			400, "certificate_verification",

@@ -10,11 +10,11 @@ import (
 // Everywhere is the proxy exception that stands alone and bypasses the proxy for all destinations.
 const Everywhere = "*"
 
-// Exceptions returns the destinations that are reached without a proxy, each once, in the order of the user. Rows of
-// older versions hold blanks and line breaks.
+// Exceptions returns the destinations that are reached without a proxy, each once, in the order of the user and in lower case, which
+// openshift-install requires. Rows of older versions hold blanks, line breaks and capitals.
 func (p Proxy) Exceptions() []string {
 	separates := func(r rune) bool { return r == ',' || unicode.IsSpace(r) }
-	return AddExceptions(nil, strings.FieldsFunc(p.NoProxy, separates)...)
+	return AddExceptions(nil, strings.FieldsFunc(strings.ToLower(p.NoProxy), separates)...)
 }
 
 // ExceptionList returns the exceptions as programs read them: separated by commas, without blanks.

@@ -16,6 +16,7 @@ func TestExceptionsOfAProxyAreReadAsOlderVersionsStoredThem(t *testing.T) {
 		"*\n":                                    "*",
 		"a.example.com,\nb.example.com":          "a.example.com,b.example.com",
 		"a.example.com,\r\nb.example.com\r\n":    "a.example.com,b.example.com",
+		"LOCALHOST,.Corp.Example.COM":            "localhost,.corp.example.com",
 		"\ta.example.com ,\t10.0.0.0/8":          "a.example.com,10.0.0.0/8",
 		".example.com,10.0.0.0/8,.Example.com":   ".example.com,10.0.0.0/8",
 		"fd01::/48,FD01:0::/48,192.0.2.0/24":     "fd01::/48,192.0.2.0/24",

@@ -51,9 +51,9 @@ func CheckProxy(address string, schemes []string) error {
 	return nil
 }
 
-// Exceptions reads exceptions of a proxy, separated by commas, and returns them without blanks and line breaks.
+// Exceptions reads exceptions of a proxy, separated by commas, and returns them without blanks and line breaks and in lower case.
 func Exceptions(text string) (string, error) {
-	if text = strings.TrimSpace(text); text == "" || text == model.Everywhere {
+	if text = strings.ToLower(strings.TrimSpace(text)); text == "" || text == model.Everywhere {
 		return text, nil
 	}
 	items := strings.Split(text, ",")
@@ -73,7 +73,7 @@ func isException(item string) bool {
 	if _, err := netip.ParsePrefix(item); err == nil {
 		return true
 	}
-	return IsDomain(strings.ToLower(strings.TrimPrefix(item, ".")))
+	return IsDomain(strings.TrimPrefix(item, "."))
 }
 
 // MaxDomain is the length of the longest domain: the domain of a cluster leaves room for console-openshift-console.apps in front of it.

@@ -57,15 +57,15 @@ func CheckHostname(name string) error {
 // maxSources bounds the NTP sources; chrony polls each of them.
 const maxSources = 100
 
-// splitNTP reads NTP sources separated by commas: addresses or DNS names.
+// splitNTP reads NTP sources separated by commas: addresses or DNS names, which openshift-install takes in lower case only.
 func splitNTP(field, text string) ([]string, error) {
 	var sources []string
 	for source := range strings.SplitSeq(text, ",") {
-		source = strings.TrimSpace(source)
+		source = strings.ToLower(strings.TrimSpace(source))
 		if source == "" {
 			continue
 		}
-		if _, err := netip.ParseAddr(source); err != nil && checkDomain(field, strings.ToLower(source)) != nil {
+		if _, err := netip.ParseAddr(source); err != nil && checkDomain(field, source) != nil {
 			return nil, model.Invalidf("%s: require addresses or names separated by commas, found %q", field, source)
 		}
 		if slices.Contains(sources, source) {

@@ -39,6 +39,7 @@ func TestExceptionsOfTheProxyAreStoredAsTheyWereChecked(t *testing.T) {
 		"a.example.com,\r\nb.example.com\r\n":    "a.example.com,b.example.com",
 		"a.example.com,\tb.example.com":          "a.example.com,b.example.com",
 		" a.example.com , 10.0.0.0/8,fd01::/48 ": "a.example.com,10.0.0.0/8,fd01::/48",
+		"LOCALHOST,.Corp.Example.COM,FD01::/48":  "localhost,.corp.example.com,fd01::/48",
 		"*\n":                                    "*",
 		" \n":                                    "",
 	} {
@@ -74,7 +75,7 @@ func TestAddressesAndKeysAreStoredAsTheyWereChecked(t *testing.T) {
 	e := model.InfraEnv{CPUArchitecture: "x86_64", ImageType: "full-iso"}
 	require.NoError(t, definition.InfraEnvSettings{
 		SSHAuthorizedKey: ptr(oneKey + "\r" + anotherKey), TrustBundle: ptr("\r\n" + strings.ReplaceAll(certificate, "\n", " \r\n")),
-		NTPSources: ptr("192.0.2.1 ,ntp.example.com\r\n"),
+		NTPSources: ptr("192.0.2.1 ,NTP.Example.com\r\n, ntp.example.com"),
 	}.Apply(&e))
 	require.Equal(t, oneKey+"\n"+anotherKey, e.SSHAuthorizedKey, "the second key is no comment of the first")
 	require.Equal(t, certificate, e.AdditionalTrustBundle)

@@ -128,10 +128,10 @@ func TestExceptionsOfTheProxyAreOnceInTheInstallRequest(t *testing.T) {
 		"everything of an older row":   {"*\n", "*"},
 		"all that is added":            {added, added},
 		"another case": {
-			"LOCALHOST,API-INT.smoke.example.com", "LOCALHOST,API-INT.smoke.example.com,127.0.0.1,.svc,.cluster.local",
+			"LOCALHOST,API-INT.smoke.example.com", "localhost,api-int.smoke.example.com,127.0.0.1,.svc,.cluster.local",
 		},
 		"an IPv6 network in two spellings": {
-			"fd00:0::/48,FD00::/48,2001:db8::1", "fd00:0::/48,2001:db8::1," + added,
+			"fd00:0::/48,FD00::/48,2001:DB8::1", "fd00:0::/48,2001:db8::1," + added,
 		},
 	} {
 		proxied := request(t, func(i *in) { i.Cluster.Proxy = model.Proxy{HTTPS: "http://p", NoProxy: c.noProxy} })

@@ -42,7 +42,7 @@ func (c *InstallConfig) checkAccess(cluster *model.Cluster) error {
 	case err != nil:
 		return misfit("proxy.noProxy", "%s", err)
 	case exceptions != c.Proxy.NoProxy:
-		return misfit("proxy.noProxy", "must have no blanks and line breaks")
+		return misfit("proxy.noProxy", "must have no blanks, line breaks and capitals")
 	}
 	return nil
 }

@@ -58,6 +58,10 @@ func TestAccessThatTheInstallerRefuses(t *testing.T) {
 			override: `{"proxy":{"httpProxy":"http://proxy:3128","noProxy":"a.com, b.com"}}`,
 			refused:  "proxy.noProxy: must have no blanks",
 		},
+		"exceptions in capitals": {
+			override: `{"proxy":{"httpProxy":"http://proxy:3128","noProxy":"A.com"}}`,
+			refused:  "proxy.noProxy: must have no blanks, line breaks and capitals",
+		},
 		"exceptions of each kind": {
 			override: `{"proxy":{"httpProxy":"http://proxy:3128","noProxy":".a.com,b.com,192.0.2.1,192.0.2.0/24,2001:db8::/64"}}`,
 		},

@@ -399,6 +399,17 @@ func TestEnvironmentsAddTrustAndTimeSources(t *testing.T) {
 	}
 }
 
+// The installer takes names in lower case only (openshift/installer, pkg/validate, NoProxyDomainName).
+func TestExceptionsThatOlderVersionsStoredInCapitals(t *testing.T) {
+	t.Parallel()
+	c := cluster(func(c *model.Cluster) {
+		c.Proxy = model.Proxy{HTTP: "http://proxy:3128", NoProxy: "LOCALHOST,.Corp.Example.com,\nFD00::/48"}
+	})
+	cfg, err := installconfig.Build(c, nil, installconfig.Options{})
+	require.NoError(t, err)
+	require.Equal(t, "localhost,.corp.example.com,fd00::/48,.one.example.com,10.128.0.0/14,172.30.0.0/16,192.168.10.0/24", cfg.Proxy.NoProxy)
+}
+
 func TestCertificatesOfAnOverrideDoNotDisplaceThoseOfTheService(t *testing.T) {
 	t.Parallel()
 	two, one := certificate(t, "two"), certificate(t, "one")
@@ -451,7 +462,7 @@ func TestExceptionsOfTheProxyHaveTheNetworksOfTheOverride(t *testing.T) {
 	})
 	config, err := installconfig.Build(c, hosts(model.RoleMaster, 3, 10), installconfig.Options{})
 	require.NoError(t, err)
-	require.Equal(t, "intranet.example.com,FD02::/112,.one.example.com,10.200.0.0/16,172.31.0.0/16,192.168.8.0/21", config.Proxy.NoProxy)
+	require.Equal(t, "intranet.example.com,fd02::/112,.one.example.com,10.200.0.0/16,172.31.0.0/16,192.168.8.0/21", config.Proxy.NoProxy)
 	require.Equal(t, installconfig.Networking{
 		NetworkType: "Calico", ServiceNetwork: []string{"172.31.0.0/16", "fd02::/112"},
 		ClusterNetwork: []installconfig.ClusterNetwork{{CIDR: "10.200.0.0/16", HostPrefix: 23}},
