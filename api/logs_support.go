@@ -3,13 +3,18 @@ package api
 import (
 	"archive/tar"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 	"slipway/internal/platform/spool"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -22,7 +27,8 @@ type supportFile struct {
 	write written
 }
 
-// supportFiles lists the cluster, its events and its manifests. The archive is passed to third parties, so it holds no secrets.
+// supportFiles lists the cluster, its events, the output of its installer and its manifests. The archive is passed to third parties, so
+// it holds no secrets.
 func (s *server) supportFiles(ctx context.Context, c *model.Cluster) ([]supportFile, error) {
 	view, err := s.viewOf(ctx, c)
 	if err != nil {
@@ -32,6 +38,7 @@ func (s *server) supportFiles(ctx context.Context, c *model.Cluster) ([]supportF
 	files := []supportFile{
 		{"cluster_metadata.json", s.wholeCluster(ctx, view)},
 		{"cluster_events.json", s.eventsOf(ctx, c)},
+		{"installer.log", s.installerLog(ctx, c)},
 	}
 	list, err := s.Store.Manifests(ctx, c.ID)
 	for _, m := range list {
@@ -49,6 +56,65 @@ func (s *server) eventsOf(ctx context.Context, c *model.Cluster) written {
 	}
 }
 
+// installerLog writes the output of the OpenShift installer, which explains why a cluster could not be prepared. The pull secret was
+// masked when it was stored; the installer may quote other values that it refuses.
+func (s *server) installerLog(ctx context.Context, c *model.Cluster) written {
+	return func(out io.Writer) error {
+		text, err := s.Blob.Get(ctx, blob.ClusterFile(c.ID, "installer.log"))
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(out, masked(string(text), secretsOf(c)))
+		return err
+	}
+}
+
+// secretsOf lists the secrets that the install-config of a cluster has beside its pull secret: of its proxies and of its override.
+func secretsOf(c *model.Cluster) []string {
+	var tree any
+	_ = json.Unmarshal([]byte(c.InstallConfigOverride), &tree) // an override that cannot be read was refused
+	secrets := secretsIn(tree)
+	for _, address := range []string{c.Proxy.HTTP, c.Proxy.HTTPS} {
+		secrets = append(secrets, secretsIn(address)...)
+	}
+	return secrets
+}
+
+// secretsIn lists the values that redactedTree replaces.
+func secretsIn(tree any) []string {
+	var out []string
+	switch node := tree.(type) {
+	case map[string]any:
+		for name, value := range node {
+			if text, ok := value.(string); ok && secretName(name) {
+				out = append(out, text)
+				continue
+			}
+			out = append(out, secretsIn(value)...)
+		}
+	case []any:
+		for _, value := range node {
+			out = append(out, secretsIn(value)...)
+		}
+	case string:
+		if u, err := url.Parse(node); err == nil && u.User != nil {
+			out = append(out, u.User.String())
+		}
+	}
+	return out
+}
+
+// masked returns a text without secrets, the longest first: one may hold another.
+func masked(text string, secrets []string) string {
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	for _, secret := range secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, redacted)
+		}
+	}
+	return text
+}
+
 // manifestText writes a manifest as it is stored, unless it holds a Secret.
 func (s *server) manifestText(ctx context.Context, m model.Manifest) written {
 	return func(out io.Writer) error {
@@ -64,7 +130,7 @@ func (s *server) manifestText(ctx context.Context, m model.Manifest) written {
 	}
 }
 
-// packSupport packs files that are made meanwhile; a manifest that is gone is left out.
+// packSupport packs files that are made meanwhile; a manifest that is gone, and the output of an installer that did not run, are left out.
 func packSupport(archive *tar.Writer, files []supportFile, now time.Time) error {
 	for _, f := range files {
 		if err := packWritten(archive, f, now); err != nil && !errors.Is(err, model.ErrNotFound) {

@@ -57,6 +57,25 @@ func TestAllLogsComeWithTheClusterItsEventsAndItsManifests(t *testing.T) {
 	}
 }
 
+// A cluster that cannot be prepared has no other log.
+func TestAllLogsComeWithTheOutputOfTheInstaller(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(map[string]any{"https_proxy": "http://joe:pass-of-the-proxy@p.example.com:3128"})
+	path := clusterPath(c.ID)
+	s.want(http.StatusCreated, http.MethodPatch, path+"/install-config",
+		`"{\"platform\":{\"baremetal\":{\"hosts\":[{\"bmc\":{\"password\":\"pass-of-bmc\"}}]}}}"`)
+	const output = "level=error msg=failed to load asset\n" +
+		"proxy.httpsProxy: Invalid value: \"http://joe:pass-of-the-proxy@p.example.com:3128\"\n" +
+		"platform.baremetal.hosts[0].bmc: Invalid value: \"pass-of-bmc\"\n"
+	_, err := s.blob.PutSecret(t.Context(), "clusters/"+c.ID.String()+"/installer.log", []byte(output))
+	require.NoError(t, err)
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterError })
+	files := tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path+"/logs", nil).body)
+	require.Equal(t, "level=error msg=failed to load asset\nproxy.httpsProxy: Invalid value: \"http://[redacted]@p.example.com:3128\"\n"+
+		"platform.baremetal.hosts[0].bmc: Invalid value: \"[redacted]\"\n", files["installer.log"])
+}
+
 func TestManifestsThatAreGoneAreLeftOutOfTheLogs(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

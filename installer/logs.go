@@ -48,6 +48,7 @@ var hostLogs = []logSource{
 	{"agent.log", journal("agent.service")},
 	{"ironic-agent.log", journal("ironic-agent.service")},
 	{"network.log", journal("NetworkManager.service")},
+	{"chronyd.log", journal("chronyd.service")},
 	{"dmesg.log", []string{"dmesg"}},
 	{"lsblk.txt", []string{"lsblk", "--output-all"}},
 	{"disk-names.txt", []string{"ls", "-lR", "/dev/disk"}},
@@ -60,6 +61,10 @@ var hostLogs = []logSource{
 	{"findmnt.txt", []string{"findmnt"}},
 	{"addresses.txt", []string{"ip", "address"}},
 	{"routes.txt", []string{"ip", "route"}},
+	{"routes-ipv6.txt", []string{"ip", "-6", "route"}},
+	{"boot-order.txt", []string{"efibootmgr", "--verbose"}},
+	{"multipath.txt", []string{"multipath", "-ll"}},
+	{"iscsi-sessions.txt", []string{"iscsiadm", "--mode", "session", "--print", "1"}},
 	{"failed-units.txt", []string{"systemctl", "--no-pager", "--failed"}},
 }
 
@@ -81,9 +86,10 @@ func journal(unit string) []string {
 // collection. Each command may fail; its error then stands in the archive.
 //
 //	journalctl --no-pager --output=short-iso --unit=agent.service
-//	the same for ironic-agent and NetworkManager
+//	the same for ironic-agent, NetworkManager and chronyd
 //	dmesg | lsblk --output-all | ls -lR /dev/disk | pvdisplay | vgdisplay | lvdisplay | cat /proc/mdstat | cat /etc/resolv.conf
-//	chronyc -n sources | findmnt | ip address | ip route | systemctl --no-pager --failed
+//	chronyc -n sources | findmnt | ip address | ip route | ip -6 route | systemctl --no-pager --failed
+//	efibootmgr --verbose | multipath -ll | iscsiadm --mode session --print 1
 //	[bootstrap: journalctl --no-pager --output=short-iso --unit=UNIT for bootkube, release-image, kubelet, crio,
 //	                                            approve-csr, progress, node-image-pull]
 //	[bootstrap, when it exists: /usr/local/bin/installer-gather.sh --id CLUSTERID MASTERIP...]

@@ -58,6 +58,28 @@ func TestSendLogsPacksWhatItFinds(t *testing.T) {
 	require.Equal(t, 1, h.Count("/usr/local/bin/installer-gather.sh --id "+clusterID.String()+" 192.0.2.11"))
 }
 
+// Clusters of IPv6, hosts that start from the wrong disk, disks in the network and wrong clocks are explained by these.
+func TestLogsSayHowAHostStartsAndReachesItsDisksAndOthers(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{
+		"ip -6 route":                       hostexectest.Prints("default via fe80::1 dev eth0\n"),
+		"efibootmgr --verbose":              hostexectest.Prints("BootOrder: 0003,0001\n"),
+		"multipath -ll":                     hostexectest.Prints("mpatha (36001405) dm-0 LIO-ORG,disk\n"),
+		"iscsiadm --mode session --print 1": hostexectest.Prints("Target: iqn.2024-01.example:disk\n"),
+		"journalctl --no-pager --output=short-iso --unit=chronyd.service": hostexectest.Prints("System clock wrong by 41 seconds\n"),
+	})
+	err := newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID})
+	require.NoError(t, err)
+	files := tartest.FilesGzip(t, s.archive)
+	for name, want := range map[string]string{
+		"routes-ipv6.txt": "default via fe80::1 dev eth0\n", "boot-order.txt": "BootOrder: 0003,0001\n",
+		"multipath.txt": "mpatha (36001405) dm-0 LIO-ORG,disk\n", "iscsi-sessions.txt": "Target: iqn.2024-01.example:disk\n",
+		"chronyd.log": "System clock wrong by 41 seconds\n",
+	} {
+		require.Equal(t, want, files[hostID.String()+"/"+name], name)
+	}
+}
+
 // realGather writes a bundle to where the script of the real openshift-install writes it, in the environment of a systemd
 // service without User=: it has no HOME.
 func realGather(t *testing.T, h *host) hostexectest.Answer {
