@@ -103,9 +103,10 @@ func newBuilder(cluster *model.Cluster, hosts []*model.Host) (*builder, error) {
 	if err != nil {
 		return nil, model.Unprocessablef("require an OpenShift version like 4.20.1, found %q", cluster.OpenShiftVersion)
 	}
-	cluster = cluster.Effective() // the exceptions of the proxy name the networks of the override
-	networks := nodeaddress.Of(cluster, hosts).MachineNetworks
-	return &builder{cluster: cluster, hosts: hosts, version: version, machineNetworks: networks}, nil
+	stated := *cluster.Effective() // the exceptions of the proxy name the networks of the override
+	stated.Proxy = cluster.Proxy   // the override's is laid over it, without exceptions that its user did not write
+	networks := nodeaddress.Of(&stated, hosts).MachineNetworks
+	return &builder{cluster: &stated, hosts: hosts, version: version, machineNetworks: networks}, nil
 }
 
 func (b *builder) atLeast(minor string) bool { return atLeast(b.version, minor) }

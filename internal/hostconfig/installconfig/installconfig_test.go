@@ -399,6 +399,26 @@ func TestEnvironmentsAddTrustAndTimeSources(t *testing.T) {
 	}
 }
 
+func TestProxyOfAnOverrideIsWrittenAsItsUserWroteIt(t *testing.T) {
+	t.Parallel()
+	const networks = ".one.example.com,10.128.0.0/14,172.30.0.0/16,192.168.10.0/24"
+	for override, want := range map[string]installconfig.Proxy{
+		`{"proxy":{"httpProxy":"http://o.example.com:1"}}`: {HTTPProxy: "http://o.example.com:1"},
+		`{"proxy":{"httpsProxy":"http://o.example.com:1","noProxy":"a.example.com"}}`: {
+			HTTPSProxy: "http://o.example.com:1", NoProxy: "a.example.com",
+		},
+	} {
+		cfg, err := installconfig.Build(cluster(func(c *model.Cluster) { c.InstallConfigOverride = override }), nil, installconfig.Options{})
+		require.NoError(t, err)
+		require.Equal(t, &want, cfg.Proxy, override)
+	}
+	cfg, err := installconfig.Build(cluster(func(c *model.Cluster) {
+		c.Proxy.HTTP, c.InstallConfigOverride = "http://proxy:3128", `{"proxy":{"httpsProxy":"http://o.example.com:1"}}`
+	}), nil, installconfig.Options{})
+	require.NoError(t, err)
+	require.Equal(t, &installconfig.Proxy{HTTPProxy: "http://proxy:3128", HTTPSProxy: "http://o.example.com:1", NoProxy: networks}, cfg.Proxy)
+}
+
 // The installer takes names in lower case only (openshift/installer, pkg/validate, NoProxyDomainName).
 func TestExceptionsThatOlderVersionsStoredInCapitals(t *testing.T) {
 	t.Parallel()
