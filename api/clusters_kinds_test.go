@@ -67,10 +67,10 @@ func TestImportedClusterHasTheNameOfItsAPIInLowerCase(t *testing.T) {
 		var c wire.Cluster
 		s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
 			"name": "mine", "api_vip_dnsname": sent, "openshift_cluster_id": uuid.New(),
-		}).json(&c)
+		}).JSON(&c)
 		require.Equal(t, want, c.APIVipDNSName, sent)
 		s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"api_vip_dns_name": "192.0.2.9"})
-		s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"api_vip_dns_name": sent}).json(&c)
+		s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"api_vip_dns_name": sent}).JSON(&c)
 		require.Equal(t, want, c.APIVipDNSName, sent)
 	}
 }
@@ -81,11 +81,11 @@ func TestImportedClusterLearnsItsDomainFromALaterName(t *testing.T) {
 	var c wire.Cluster
 	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
 		"name": "mine", "api_vip_dnsname": "192.0.2.1", "openshift_cluster_id": uuid.New(),
-	}).json(&c)
-	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"api_vip_dns_name": "api.d2.example.com"}).json(&c)
+	}).JSON(&c)
+	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"api_vip_dns_name": "api.d2.example.com"}).JSON(&c)
 	require.Equal(t, "d2", c.Name)
 	require.Equal(t, "example.com", c.BaseDNSDomain)
-	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"api_vip_dns_name": "api.d3.example.org"}).json(&c)
+	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), map[string]any{"api_vip_dns_name": "api.d3.example.org"}).JSON(&c)
 	require.Equal(t, "d2", c.Name, "it has one")
 	require.Equal(t, "example.com", c.BaseDNSDomain)
 }
@@ -96,7 +96,7 @@ func TestImportedClusterTakesNoManifests(t *testing.T) {
 	content := base64.StdEncoding.EncodeToString([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"))
 	reason := s.send(http.MethodPost, clusterPath(s.imported().ID)+"/manifests", map[string]any{
 		"folder": "manifests", "file_name": "a.yaml", "content": content,
-	}).reason(http.StatusBadRequest)
+	}).Reason(http.StatusBadRequest)
 	require.Contains(t, reason, "cluster prod exists already, apply it there")
 }
 

@@ -203,14 +203,14 @@ func TestChangesThatTheOverrideDoesNotFitAnyMore(t *testing.T) {
 			body := map[string]any{"openshift_version": "4.22", "pull_secret": pullSecret, "base_dns_domain": "example.com", "name": "lab"}
 			maps.Copy(body, c.cluster)
 			var created wire.Cluster
-			s.want(http.StatusCreated, http.MethodPost, "/v2/clusters", body).json(&created)
+			s.want(http.StatusCreated, http.MethodPost, "/v2/clusters", body).JSON(&created)
 			quoted, err := json.Marshal(c.override)
 			require.NoError(t, err)
 			path := clusterPath(created.ID) + "/install-config"
 			s.want(http.StatusCreated, http.MethodPatch, path, string(quoted))
 			require.Equal(t, "success", verdict(t, s.readCluster(created.ID).ValidationsInfo, id))
 			s.want(http.StatusCreated, http.MethodPatch, clusterPath(created.ID), c.change)
-			s.send(http.MethodGet, path, nil).reason(http.StatusBadRequest)
+			s.send(http.MethodGet, path, nil).Reason(http.StatusBadRequest)
 			read := s.readCluster(created.ID)
 			require.Equal(t, "failure", verdict(t, read.ValidationsInfo, id))
 			require.Contains(t, read.ValidationsInfo, "Require an install-config that the installer accepts: install_config_overrides: ")

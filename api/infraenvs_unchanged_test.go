@@ -139,14 +139,14 @@ func TestTagOfAMinimalImagesFileChangesWithItsSettings(t *testing.T) {
 	e := s.infraEnv(uuid.Nil)
 	s.setStatic(e.ID)
 	path := envPath(e.ID) + "/downloads/minimal-initrd"
-	before := s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Etag")
+	before := s.want(http.StatusOK, http.MethodGet, path, nil).Header.Get("Etag")
 	for _, body := range []string{
 		`{"network_discovery_delay_seconds":60}`, `{"network_discovery_delay_seconds":90}`,
 		`{"proxy":{"http_proxy":"http://proxy.example:3128"}}`, `{"proxy":{"http_proxy":"http://proxy.example:3128","no_proxy":"a.example"}}`,
 		`{"openshift_version":"4.16.68"}`, `{"static_network_config":[]}`,
 	} {
 		s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body)
-		after := s.want(http.StatusOK, http.MethodGet, path, nil, "If-None-Match", before).header.Get("Etag")
+		after := s.want(http.StatusOK, http.MethodGet, path, nil, "If-None-Match", before).Header.Get("Etag")
 		require.NotEqual(t, before, after, body)
 		before = after
 	}

@@ -71,7 +71,7 @@ func TestAllLogsComeWithTheOutputOfTheInstaller(t *testing.T) {
 	_, err := s.blob.PutSecret(t.Context(), "clusters/"+c.ID.String()+"/installer.log", []byte(output))
 	require.NoError(t, err)
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterError })
-	files := tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path+"/logs", nil).body)
+	files := tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path+"/logs", nil).Body)
 	require.Equal(t, "level=error msg=failed to load asset\nproxy.httpsProxy: Invalid value: \"http://[redacted]@p.example.com:3128\"\n"+
 		"platform.baremetal.hosts[0].bmc: Invalid value: \"[redacted]\"\n", files["installer.log"])
 }
