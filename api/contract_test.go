@@ -145,8 +145,13 @@ func responseLines(at string, operation node) []string {
 	return out
 }
 
+// schemaLines has a line for each value of a closed set: a value that is ours alone is one difference.
 func schemaLines(at string, schema node) []string {
-	out := []string{at + " is " + shape(schema)}
+	values := schema.words("enum")
+	out := []string{at + " is " + strings.TrimSuffix(shape(schema), " of "+strings.Join(values, "|"))}
+	for _, value := range values {
+		out = append(out, at+" may be "+value)
+	}
 	for _, name := range schema.words("required") {
 		out = append(out, at+" requires "+name)
 	}
