@@ -57,7 +57,7 @@ func nameOfHost(t *testing.T, f *hostPicture, results []model.ValidationResult) 
 		"hasMinRequiredHardware":     passes(strings.Fields(dayOneHardware)...),
 		"sufficientToBeBound":        passes(append(strings.Fields(minHardwareGroup), "hostname-valid")...),
 		"requiredInputFieldsExist":   passes("machine-cidr-defined"),
-		"isSufficientForInstall":     passes(append(strings.Fields(toInstallGroup), operatorIDs...)...),
+		"isSufficientForInstall":     passes(toInstall...),
 		"VSphereHostUUIDEnabled":     passes("vsphere-disk-uuid-enabled"),
 
 		"installationDiskSpeedUnknown": f.DiskSpeed == lifecycle.Unknown, "imagesAvailabilityUnknown": f.Images == lifecycle.Unknown,
@@ -96,7 +96,7 @@ func nameOfHost(t *testing.T, f *hostPicture, results []model.ValidationResult) 
 func nameOfCluster(t *testing.T, f *clusterPicture, results []model.ValidationResult) func(string) bool {
 	t.Helper()
 	passes := func(groups ...string) bool { return allPass(results, strings.Fields(strings.Join(groups, " "))...) }
-	required := passes(clusterGroup) && allPass(results, operatorIDs...)
+	required := allPass(results, toInstallAll...)
 	limit := 70
 	switch f.FinalizingStage {
 	case "Waiting for cluster operators":

@@ -4,51 +4,44 @@ import (
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 )
 
-// The groups of docs/reference/states.md, written down again: a new rule belongs into one of them.
+// The groups of docs/reference/states.md, written down again. A rule that is in none of them has to pass before an
+// installation.
 const (
 	minHardwareGroup = "has-min-valid-disks has-min-cpu-cores has-min-memory"
 	dayOneHardware   = minHardwareGroup + " compatible-with-cluster-platform disk-encryption-requirements-satisfied"
-	toInstallGroup   = "has-memory-for-role has-cpu-cores-for-role belongs-to-machine-cidr hostname-unique hostname-valid" +
-		" ignition-downloadable belongs-to-majority-group sufficient-network-latency-requirement-for-role" +
-		" sufficient-packet-loss-requirement-for-role has-default-route api-domain-name-resolved-correctly" +
-		" api-int-domain-name-resolved-correctly apps-domain-name-resolved-correctly dns-wildcard-not-configured" +
-		" valid-platform-network-settings sufficient-installation-disk-speed non-overlapping-subnets" +
-		" compatible-agent time-synced-between-host-and-service no-skip-installation-disk no-skip-missing-disk" +
-		" no-ip-collisions-in-network no-iscsi-nic-belongs-to-machine-cidr"
-	reportedGroup = "connected media-connected has-inventory inventory-not-fully-truncated inventory-not-partially-truncated" +
+	reportedGroup    = "connected media-connected has-inventory inventory-not-fully-truncated inventory-not-partially-truncated" +
 		" machine-cidr-defined vsphere-disk-uuid-enabled ntp-synced mtu-valid container-images-available" +
 		" release-domain-name-resolved-correctly"
 
-	clusterPending = "machine-cidr-defined cluster-cidr-defined service-cidr-defined dns-domain-defined pull-secret-set"
-	clusterVIPs    = "api-vips-defined ingress-vips-defined"
-	clusterGroup   = "machine-cidr-equals-to-calculated-cidr api-vips-valid ingress-vips-valid all-hosts-are-ready-to-install" +
-		" sufficient-masters-count network-prefix-valid no-cidrs-overlapping ntp-server-configured" +
-		" network-type-valid custom-manifests-requirements-satisfied networks-same-address-families"
+	clusterPending  = "machine-cidr-defined cluster-cidr-defined service-cidr-defined dns-domain-defined pull-secret-set"
+	clusterVIPs     = "api-vips-defined ingress-vips-defined"
 	clusterReported = "platform-requirements-satisfied openshift-ai-gpu-requirements-satisfied"
-
-	// operatorGroup is of hosts and clusters alike.
-	operatorGroup = "lso odf cnv lvm mce mtv osc node-feature-discovery nvidia-gpu pipelines servicemesh serverless" +
-		" openshift-ai authorino nmstate amd-gpu kmm node-healthcheck self-node-remediation" +
-		" fence-agents-remediation node-maintenance kube-descheduler cluster-observability numa-resources oadp" +
-		" metallb loki openshift-logging"
 )
 
 var (
-	operatorIDs    = suffixed(operatorGroup)
-	hostRuleIDs    = slices.Concat(strings.Fields(dayOneHardware), strings.Fields(toInstallGroup), strings.Fields(reportedGroup), operatorIDs)
-	clusterRuleIDs = slices.Concat(strings.Fields(clusterPending), strings.Fields(clusterVIPs), strings.Fields(clusterGroup),
-		strings.Fields(clusterReported), operatorIDs)
+	hostRuleIDs    = idsOf(validation.HostRules(), func(r validation.HostRule) string { return string(r.ID) })
+	clusterRuleIDs = idsOf(validation.ClusterRules(), func(r validation.ClusterRule) string { return string(r.ID) })
+	toInstall      = without(hostRuleIDs, dayOneHardware, reportedGroup)
+	toInstallAll   = without(clusterRuleIDs, clusterPending, clusterVIPs, clusterReported)
 )
 
-func suffixed(names string) []string {
-	out := strings.Fields(names)
-	for i := range out {
-		out[i] += "-requirements-satisfied"
+func idsOf[Rule any](rules []Rule, id func(Rule) string) []string {
+	var out []string
+	for _, r := range rules {
+		out = append(out, id(r))
 	}
 	return out
+}
+
+// without returns the rules that are in none of the groups.
+func without(ids []string, groups ...string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		return slices.Contains(strings.Fields(strings.Join(groups, " ")), id)
+	})
 }
 
 // outcome holds the new status of a known host with one rule that does not pass, and of a host without a cluster, where the rule is
@@ -79,7 +72,7 @@ func outcomeOf(id string) outcome {
 		return own
 	case in(minHardwareGroup):
 		return outcome{"insufficient", "insufficient-unbound"}
-	case in(dayOneHardware), in(toInstallGroup), slices.Contains(operatorIDs, id):
+	case in(dayOneHardware), slices.Contains(toInstall, id):
 		return outcome{"insufficient", "known-unbound"}
 	}
 	return outcome{"known", "known-unbound"} // it only reports
