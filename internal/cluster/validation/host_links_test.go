@@ -209,8 +209,10 @@ var connectivityCases = []hostCase{
 	{"fails with any loss between masters", "sufficient-packet-loss-requirement-for-role", func(w *fixture) {
 		relink(w, 0, func(r *wire.ConnectivityRemoteHost) { r.L3Connectivity[0].PacketLossPercentage = 1 })
 	}, fails, "at most 0 %"},
-	{"passes when an address of IPv6 that the cluster does not use is not answered", "sufficient-packet-loss-requirement-for-role",
-		unanswered("2001:db8::11"), ok, ""},
+	{
+		"passes when an address of IPv6 that the cluster does not use is not answered", "sufficient-packet-loss-requirement-for-role",
+		unanswered("2001:db8::11"), ok, "",
+	},
 	{"passes when a storage network is not answered", "sufficient-packet-loss-requirement-for-role", unanswered("10.3.3.3"), ok, ""},
 	{"passes with the reply of an agent that counts no loss then", "sufficient-packet-loss-requirement-for-role", func(w *fixture) {
 		relink(w, 0, func(r *wire.ConnectivityRemoteHost) {

@@ -32,7 +32,7 @@ import (
 // Other users of the machine reach its loopback ports, and read none of the service's files.
 func TestTemporalTakesNoCallsOfOtherUsers(t *testing.T) {
 	t.Parallel()
-	postgres := postgrestest.Start(t, postgrestest.Folder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	server := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, server)
 	c, w := startWorker(t, server)
@@ -101,7 +101,7 @@ func strangerCertificate(t *testing.T) tls.Certificate {
 // Temporal's own tools read the file.
 func TestTemporalIsReachedByItsConfigFile(t *testing.T) {
 	t.Parallel()
-	postgres := postgrestest.Start(t, postgrestest.Folder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	server := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, server)
 	c, w := startWorker(t, server)

@@ -46,7 +46,7 @@ func hours(n int) *time.Duration {
 
 func TestRetentionOfTheBundledServerFollowsTheSetting(t *testing.T) {
 	t.Parallel()
-	postgres := postgrestest.Start(t, postgrestest.Folder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	for _, start := range []struct {
 		setting *time.Duration
 		want    float64
@@ -75,7 +75,7 @@ func readOnly(
 
 func TestRetentionOfAnExternalServerIsThatOfItsOperator(t *testing.T) {
 	t.Parallel()
-	postgres := postgrestest.Start(t, postgrestest.Folder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	server := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, server)
 	c := dial(t, server)

@@ -104,7 +104,7 @@ func signalAndGet(t *testing.T, c client.Client, run client.WorkflowRun) {
 func TestTemporalGoesOnWithOpenWorkflowsAfterARestart(t *testing.T) {
 	t.Parallel()
 	dir := postgrestest.Folder(t)
-	postgres := postgrestest.Start(t, dir)
+	postgres := postgrestest.Start(t, dir, time.Now)
 	first := startTemporal(t, postgres.URL())
 	c, w := startWorker(t, first)
 	run := startWorkflow(t, c, "open")
@@ -116,7 +116,7 @@ func TestTemporalGoesOnWithOpenWorkflowsAfterARestart(t *testing.T) {
 	stopTemporal(t, first)
 	postgrestest.Stop(t, postgres)
 
-	postgres = postgrestest.Start(t, dir)
+	postgres = postgrestest.Start(t, dir, time.Now)
 	second := startTemporal(t, postgres.URL())
 	c, w = startWorker(t, second)
 	defer func() { w.Stop(); c.Close(); stopTemporal(t, second) }()
@@ -135,7 +135,7 @@ func count(t *testing.T, c client.Client, query string) int64 {
 
 func TestTemporalSurvivesTheDeathOfItsDatabase(t *testing.T) {
 	t.Parallel()
-	postgres := postgrestest.Start(t, postgrestest.Folder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	server := startTemporal(t, postgres.URL())
 	c, w := startWorker(t, server)
 	defer func() { w.Stop(); c.Close(); stopTemporal(t, server) }()
@@ -160,7 +160,7 @@ func lockHolders(t *testing.T, url string) int {
 
 func TestTemporalRefusesToStart(t *testing.T) {
 	t.Parallel()
-	postgres := postgrestest.Start(t, postgrestest.Folder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	server := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, server)
 
@@ -186,7 +186,7 @@ func TestTemporalRefusesToStart(t *testing.T) {
 
 func TestTemporalPreparesItsSchemas(t *testing.T) {
 	t.Parallel()
-	postgres := postgrestest.Start(t, postgrestest.Folder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	migrate := func() error { return engine.MigrateTemporal(await.Context(t), temporalOptions(t, postgres.URL())) }
 	tables := func(schema string) int {
 		return postgrestest.Number(t, postgres.URL(), "select count(*) from pg_tables where schemaname = '"+schema+"'")
@@ -215,7 +215,7 @@ func TestTemporalPreparesItsSchemas(t *testing.T) {
 
 func TestTemporalHasMetrics(t *testing.T) {
 	t.Parallel()
-	postgres := postgrestest.Start(t, postgrestest.Folder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	server := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, server)
 	c, w := startWorker(t, server)
@@ -238,7 +238,7 @@ func stuck(workflow.Context) error { panic("not today") }
 // https://docs.temporal.io/references/sdk-metrics.
 func TestAWorkflowThatDoesNotProceedIsSeenInMetrics(t *testing.T) {
 	t.Parallel()
-	postgres := postgrestest.Start(t, postgrestest.Folder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	server := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, server)
 	registry := prometheus.NewRegistry()

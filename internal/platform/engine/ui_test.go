@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"slipway/internal/testing/postgrestest"
 
@@ -18,7 +19,7 @@ import (
 
 func TestUIShowsWorkflows(t *testing.T) {
 	t.Parallel()
-	postgres := postgrestest.Start(t, postgrestest.Folder(t))
+	postgres := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	temporal := startTemporal(t, postgres.URL())
 	defer stopTemporal(t, temporal)
 	c, w := startWorker(t, temporal)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"slipway/internal/testing/postgrestest"
 
@@ -24,12 +25,12 @@ import (
 func TestPostgresKeepsItsDataAcrossStarts(t *testing.T) {
 	t.Parallel()
 	dir := postgrestest.Folder(t)
-	first := postgrestest.Start(t, dir)
+	first := postgrestest.Start(t, dir, time.Now)
 	postgrestest.Exec(t, first.URL(), "create table kept (n int)", "insert into kept values (42)")
 	postgrestest.Stop(t, first)
 	require.NoFileExists(t, filepath.Join(dir, "postgres", "postmaster.pid"))
 
-	second := postgrestest.Start(t, dir)
+	second := postgrestest.Start(t, dir, time.Now)
 	require.Equal(t, first.URL(), second.URL())
 	require.Equal(t, 42, postgrestest.Number(t, second.URL(), "select n from kept"))
 }
@@ -37,7 +38,7 @@ func TestPostgresKeepsItsDataAcrossStarts(t *testing.T) {
 func TestPostgresIsNotReachedByNetworkOrByOthers(t *testing.T) {
 	t.Parallel()
 	dir := postgrestest.Folder(t)
-	database := postgrestest.Start(t, dir)
+	database := postgrestest.Start(t, dir, time.Now)
 	require.Zero(t, postgrestest.Number(t, database.URL(), "select length(current_setting('listen_addresses'))"))
 	for _, private := range []string{"run", "postgres"} {
 		info, err := os.Stat(filepath.Join(dir, private))
@@ -48,7 +49,7 @@ func TestPostgresIsNotReachedByNetworkOrByOthers(t *testing.T) {
 
 func TestPostgresDoesNotGetTheTerminalsSignals(t *testing.T) {
 	t.Parallel()
-	database := postgrestest.Start(t, postgrestest.Folder(t))
+	database := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	group, err := syscall.Getpgid(database.PID())
 	require.NoError(t, err)
 	require.NotEqual(t, syscall.Getpgrp(), group)
@@ -57,17 +58,17 @@ func TestPostgresDoesNotGetTheTerminalsSignals(t *testing.T) {
 func TestPostgresStartsAgainBesideAForkedChildOfItsParent(t *testing.T) {
 	t.Parallel()
 	dir := postgrestest.Folder(t)
-	first := postgrestest.Start(t, dir)
+	first := postgrestest.Start(t, dir, time.Now)
 	forkedchild.Holds(t, filepath.Join(dir, "slipway.lock"))
 	postgrestest.Stop(t, first)
-	postgrestest.Start(t, dir)
+	postgrestest.Start(t, dir, time.Now)
 }
 
 func TestPostgresRefusesAFolderHeldByAnother(t *testing.T) {
 	t.Parallel()
 	dir := postgrestest.Folder(t)
-	postgrestest.Start(t, dir)
-	_, err := postgres.Start(await.Context(t), postgrestest.Options(t, dir))
+	postgrestest.Start(t, dir, time.Now)
+	_, err := postgres.Start(await.Context(t), postgrestest.Options(t, dir, time.Now))
 	require.ErrorIs(t, err, postgres.ErrFolderHeld)
 	require.ErrorContains(t, err, "pid "+strconv.Itoa(os.Getpid()))
 }
@@ -77,7 +78,7 @@ func TestPostgresSaysWhatIsMissing(t *testing.T) {
 	t.Run("when no server is installed", func(t *testing.T) {
 		t.Parallel()
 		dir := filepath.Join(t.TempDir(), "data")
-		options := postgrestest.Options(t, dir)
+		options := postgrestest.Options(t, dir, time.Now)
 		options.BinFolders = []string{t.TempDir()}
 		_, err := postgres.Start(await.Context(t), options)
 		require.ErrorIs(t, err, postgres.ErrNotInstalled)
@@ -88,16 +89,16 @@ func TestPostgresSaysWhatIsMissing(t *testing.T) {
 	t.Run("when the data was made by a version that is not installed", func(t *testing.T) {
 		t.Parallel()
 		dir := postgrestest.Folder(t)
-		postgrestest.Stop(t, postgrestest.Start(t, dir))
+		postgrestest.Stop(t, postgrestest.Start(t, dir, time.Now))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "postgres", "PG_VERSION"), []byte("9\n"), 0o600))
-		_, err := postgres.Start(await.Context(t), postgrestest.Options(t, dir))
+		_, err := postgres.Start(await.Context(t), postgrestest.Options(t, dir, time.Now))
 		require.ErrorContains(t, err, "needs PostgreSQL 9, found ")
 		require.ErrorContains(t, err, "apt-get install postgresql-9")
 	})
 	t.Run("when the path is too long for a socket", func(t *testing.T) {
 		t.Parallel()
 		dir := filepath.Join(postgrestest.Folder(t), strings.Repeat("long/", 20))
-		_, err := postgres.Start(await.Context(t), postgrestest.Options(t, dir))
+		_, err := postgres.Start(await.Context(t), postgrestest.Options(t, dir, time.Now))
 		require.ErrorContains(t, err, "is too long: require at most 8")
 	})
 	t.Run("when the server's user cannot reach the folder", func(t *testing.T) {
@@ -108,7 +109,7 @@ func TestPostgresSaysWhatIsMissing(t *testing.T) {
 		closed := filepath.Join(postgrestest.Folder(t), "closed")
 		require.NoError(t, os.Mkdir(closed, 0o700))
 		dir := filepath.Join(closed, "data")
-		_, err := postgres.Start(await.Context(t), postgrestest.Options(t, dir))
+		_, err := postgres.Start(await.Context(t), postgrestest.Options(t, dir, time.Now))
 		require.ErrorContains(t, err, "cannot pass through "+closed+" (mode 0700)")
 	})
 }
@@ -118,13 +119,13 @@ func TestPostgresStartsAgainAfterAFirstStartCutShort(t *testing.T) {
 	dir := postgrestest.Folder(t)
 	rest := filepath.Join(dir, "postgres.new", "base")
 	require.NoError(t, os.MkdirAll(rest, 0o700))
-	postgrestest.Start(t, dir)
+	postgrestest.Start(t, dir, time.Now)
 	require.NoDirExists(t, rest)
 }
 
 func TestPostgresIsStartedAgainWhenKilled(t *testing.T) {
 	t.Parallel()
-	database := postgrestest.Start(t, postgrestest.Folder(t))
+	database := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	pool, err := pgxpool.New(await.Context(t), database.URL())
 	require.NoError(t, err)
 	defer pool.Close()
@@ -146,7 +147,7 @@ func TestPostgresIsStartedAgainWhenKilled(t *testing.T) {
 
 func TestPostgresIsStartedAgainWhenBackendsOutliveIt(t *testing.T) {
 	t.Parallel()
-	database := postgrestest.Start(t, postgrestest.Folder(t))
+	database := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
 	busy, err := pgxpool.New(await.Context(t), database.URL())
 	require.NoError(t, err)
 	defer busy.Close()
@@ -166,7 +167,7 @@ func TestPostgresIsStartedAgainWhenBackendsOutliveIt(t *testing.T) {
 func TestPostgresSurvivesTheDeathOfItsParent(t *testing.T) {
 	t.Parallel()
 	dir := postgrestest.Folder(t)
-	postgrestest.Start(t, postgrestest.Folder(t)) // skips where there is none
+	postgrestest.Start(t, postgrestest.Folder(t), time.Now) // skips where there is none
 	for range 2 {
 		holder := osexec.Command(os.Args[0])
 		holder.Env = append(os.Environ(), holdEnv+"="+dir)
@@ -180,16 +181,16 @@ func TestPostgresSurvivesTheDeathOfItsParent(t *testing.T) {
 		require.NoError(t, holder.Process.Kill())
 		_ = holder.Wait()
 	}
-	database := postgrestest.Start(t, dir)
+	database := postgrestest.Start(t, dir, time.Now)
 	require.Equal(t, 1, postgrestest.Number(t, database.URL(), "select 1"))
 }
 
 func TestPostgresEndsAServerThatHasLostItsMaster(t *testing.T) {
 	t.Parallel()
 	dir := postgrestest.Folder(t)
-	postgrestest.Stop(t, postgrestest.Start(t, dir))
+	postgrestest.Stop(t, postgrestest.Start(t, dir, time.Now))
 	orphan := startOrphan(t, dir)
-	database := postgrestest.Start(t, dir)
+	database := postgrestest.Start(t, dir, time.Now)
 	require.NotEqual(t, orphan.Process.Pid, database.PID())
 	require.NoError(t, orphan.Wait(), "a fast stop ends with code 0")
 }
@@ -221,7 +222,7 @@ func startOrphan(t *testing.T, dir string) *osexec.Cmd {
 func TestPostgresIgnoresLockFilesThatNameAnotherProcess(t *testing.T) {
 	t.Parallel()
 	dir := postgrestest.Folder(t)
-	postgrestest.Stop(t, postgrestest.Start(t, dir))
+	postgrestest.Stop(t, postgrestest.Start(t, dir, time.Now))
 	data := filepath.Join(dir, "postgres")
 	other := osexec.Command("sleep", "300")
 	info, err := os.Stat(data)
@@ -237,6 +238,6 @@ func TestPostgresIgnoresLockFilesThatNameAnotherProcess(t *testing.T) {
 	socketLock := filepath.Join(dir, "run", ".s.PGSQL.5432.lock")
 	require.NoError(t, os.WriteFile(socketLock, []byte(pidFile), 0o600))
 
-	postgrestest.Start(t, dir)
+	postgrestest.Start(t, dir, time.Now)
 	require.NoError(t, other.Process.Signal(syscall.Signal(0)), "the other process was left alone")
 }

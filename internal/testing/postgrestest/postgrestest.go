@@ -33,16 +33,16 @@ func Folder(t *testing.T) string {
 }
 
 // Options returns options for a server in a data folder.
-func Options(t *testing.T, dir string) postgres.Options {
+func Options(t *testing.T, dir string, now func() time.Time) postgres.Options {
 	t.Helper()
-	return postgres.Options{DataDir: dir, Logger: Logger(t, slog.LevelInfo), Now: time.Now}
+	return postgres.Options{DataDir: dir, Logger: Logger(t, slog.LevelInfo), Now: now}
 }
 
 // Start starts a server, which is stopped when the test ends unless the test has done so. It skips the test, and says so, where no
 // PostgreSQL is installed.
-func Start(t *testing.T, dir string) *postgres.Server {
+func Start(t *testing.T, dir string, now func() time.Time) *postgres.Server {
 	t.Helper()
-	database, err := postgres.Start(await.Context(t), Options(t, dir))
+	database, err := postgres.Start(await.Context(t), Options(t, dir, now))
 	if errors.Is(err, postgres.ErrNotInstalled) {
 		t.Skip("SKIP: " + err.Error())
 	}
