@@ -1,9 +1,12 @@
 package workflows
 
+import "slipway/internal/cluster/steps"
+
 // Changes lists the changes of workflows that a running installation can notice: the names given to workflow.GetVersion, each with its
-// newest version. An older program takes over no workflow that has passed a change unknown to it (worker.Versions).
+// newest version; stages name theirs in package steps. An older program takes over no workflow that has passed a change unknown to it
+// (worker.Versions).
 func Changes() map[string]int {
-	return map[string]int{
+	out := map[string]int{
 		"bounded-end-of-hosts":      1,
 		"end-after-reset":           1,
 		"failed-checks":             1,
@@ -13,4 +16,8 @@ func Changes() map[string]int {
 		"refuse-signals":            1,
 		"replace-lost-hosts":        1,
 	}
+	for _, change := range steps.Changes() {
+		out[change] = 1
+	}
+	return out
 }

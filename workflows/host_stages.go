@@ -44,6 +44,9 @@ func awaited(stages []steps.Stage) []steps.Stage {
 
 // pass takes the host through a stage.
 func (w *hostInstall) pass(ctx workflow.Context, s steps.Stage) error {
+	if s.Change != "" && workflow.GetVersion(ctx, s.Change, workflow.DefaultVersion, 1) < 1 {
+		return nil
+	}
 	switch s.Ends {
 	case steps.ByChecks:
 		return w.passChecks(ctx)

@@ -18,7 +18,7 @@ func (w *hostInstall) runInstall(ctx workflow.Context) error {
 	defer stop()
 	install := w.step(inner, wire.StepTypeInstall, "", endless) // ended by the limits of its stages
 	before, limit := model.Stage(""), w.request.Timeouts.StepPickup
-	for _, s := range awaited(steps.Stages(w.request.Host.Role, w.request.Host.Bootstrap, w.request.SingleNode)) {
+	for _, s := range awaited(steps.OfV2(steps.Stages(w.request.Host.Role, w.request.Host.Bootstrap, w.request.SingleNode))) {
 		stage := s.Name
 		w.stage = stage
 		err := w.bounded(inner, before, limit, func(ctx workflow.Context, limit time.Duration) workflow.Future {

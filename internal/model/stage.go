@@ -5,7 +5,7 @@ import "slices"
 // Stage is a step of a host's installation as users see it.
 type Stage string
 
-// The host stages (docs/reference/state-rules.md, "Stages of a host"). Package steps lists the stages of each role, in order.
+// The host stages (docs/reference/installer.md). Package steps lists the stages of each role, in order.
 const (
 	StageStartingInstallation   Stage = "Starting installation"
 	StageWaitingForControlPlane Stage = "Waiting for control plane"

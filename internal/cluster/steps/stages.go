@@ -14,6 +14,9 @@ type Stage struct {
 	Ends Ending
 	// Steps are the steps of the Slipway agent, in order, where Ends is BySteps.
 	Steps []wire.StepType
+	// Change names the change of workflows that brings the stage: installations that passed its place before do without it. Stages of the
+	// v2 API have none; agents of other implementations report no others.
+	Change string
 }
 
 // Ending says how a stage ends.
@@ -58,7 +61,7 @@ var (
 	done         = Stage{Name: model.StageDone, Ends: ByReport}
 )
 
-// The stages of each role, in order (docs/reference/state-rules.md, "Stages of a host").
+// The stages of each role, in order (docs/reference/step-catalogue.md, "Stages").
 // The bootstrap host writes its disk early and reboots last.
 var (
 	bootstrapStages = []Stage{
@@ -101,6 +104,22 @@ func Stages(role model.Role, bootstrap, singleNode bool) []Stage {
 
 // DayTwoStages returns the stages of a host that joins an existing cluster.
 func DayTwoStages() []Stage { return slices.Clone(dayTwoStages) }
+
+// OfV2 returns the stages that agents of other implementations report.
+func OfV2(stages []Stage) []Stage {
+	return slices.DeleteFunc(slices.Clone(stages), func(s Stage) bool { return s.Change != "" })
+}
+
+// Changes returns the names of the changes of workflows that bring stages.
+func Changes() []string {
+	var out []string
+	for _, s := range slices.Concat(bootstrapStages, masterStages, workerStages, singleNodeStages, dayTwoStages) {
+		if s.Change != "" && !slices.Contains(out, s.Change) {
+			out = append(out, s.Change)
+		}
+	}
+	return out
+}
 
 // InOneStep returns the stages as an agent that takes one install step passes them: its work up to the reboot is one stage.
 func InOneStep(stages []Stage) []Stage {

@@ -80,6 +80,15 @@ func TestStagesOfAllRolesAreInOrder(t *testing.T) {
 		model.StageWaitingForControlPlane, model.StageWaitingForBootkube, model.StageWaitingForController, model.StageRebooting,
 		model.StageWaitingForIgnition, model.StageConfiguring, model.StageJoined, model.StageDone,
 	}, all)
+	for role, stages := range roles() {
+		last := -1
+		for _, stage := range stages {
+			at := slices.Index(all, stage.Name)
+			require.Equal(t, stage.Ends == steps.ByChecks, at < 0, "%s: %s", role, stage.Name)
+			require.True(t, at > last || at < 0 || role == "single node", "%s: %s", role, stage.Name)
+			last = max(last, at)
+		}
+	}
 	for _, stage := range append(all, model.StageFailed) {
 		require.True(t, steps.Reportable(stage), stage)
 		require.True(t, wire.HostStage(stage).Valid(), "api/openapi.yaml has no stage %s", stage)
@@ -100,4 +109,15 @@ func TestOneInstallStepCoversWhatComesBeforeTheReboot(t *testing.T) {
 		require.NotContains(t, names, model.StageInstalling, role)
 	}
 	require.Equal(t, steps.ByChecks, steps.InOneStep(steps.DayTwoStages())[0].Ends)
+}
+
+func TestAgentsOfOthersReportTheStagesOfV2(t *testing.T) {
+	t.Parallel()
+	ours := steps.Stage{Name: "Verifying image", Change: "verify-image"}
+	for role, stages := range roles() {
+		require.Equal(t, steps.OfV2(stages), steps.OfV2(append([]steps.Stage{ours}, stages...)), role)
+		for _, stage := range steps.OfV2(stages) {
+			require.Empty(t, stage.Change, "%s: %s", role, stage.Name)
+		}
+	}
 }

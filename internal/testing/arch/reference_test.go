@@ -33,7 +33,7 @@ func TestPagesDescribeEveryValueOfTheAPI(t *testing.T) {
 		{"state-rules.md", "cluster", "status"},
 		{"state-rules.md", "cluster", "kind"},
 		{"state-rules.md", "host", "kind"},
-		{"state-rules.md", "host-stage", ""},
+		{"installer.md", "host-stage", ""},
 		{"state-rules.md", "finalizing-stage", ""},
 		{"state-rules.md", "host-role", ""},
 		{"step-rules.md", "step-type", ""},
