@@ -3,6 +3,7 @@ package service_test
 import (
 	"context"
 	"log/slog"
+	"reflect"
 	"testing"
 	"time"
 
@@ -49,6 +50,23 @@ func TestServiceDoesNotStartWithDurationsThatCannotWork(t *testing.T) {
 	}
 	require.EqualError(t, startWith(t, "--heartbeat=0s", "--oidc-session=1ms"),
 		"read --heartbeat: require a duration of at least 15s, found 0s\nread --oidc-session: require a duration of at least 1s, found 1ms")
+}
+
+// A duration that nothing limits would take a negative value.
+func TestEveryDurationOfTheServiceHasALeast(t *testing.T) {
+	t.Parallel()
+	var command settings.API
+	parser, err := kong.New(&command, kong.Name("slipway"), kong.Bind(&settings.Sources{Env: noVariables{}}))
+	require.NoError(t, err)
+	durations := 0
+	for _, flag := range parser.Model.Flags {
+		if typ := flag.Target.Type(); typ != reflect.TypeFor[time.Duration]() && typ != reflect.TypeFor[*time.Duration]() {
+			continue
+		}
+		durations++
+		require.ErrorContains(t, startWith(t, "--"+flag.Name+"=-1h"), "read --"+flag.Name, "CheckDurations of internal/app/settings limits it")
+	}
+	require.Positive(t, durations)
 }
 
 // startWith starts an API with these flags, and returns why it did not; "begun" if it did.
