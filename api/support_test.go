@@ -9,6 +9,7 @@ import (
 
 	"slipway/api"
 	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -20,7 +21,7 @@ func TestSupportLevelsOfFeatures(t *testing.T) {
 		return s.want(http.StatusOK, http.MethodGet, "/v2/support-levels/features?"+query, nil).Object()["features"].(map[string]any)
 	}
 	usual := levels("openshift_version=4.22")
-	require.Len(t, usual, 55)
+	require.Len(t, usual, 27+len(operators.All()))
 	require.Equal(t, "supported", usual["SNO"])
 	require.Equal(t, "unavailable", usual["SDN_NETWORK_TYPE"])
 	require.Equal(t, usual, levels("openshift_version=4.22.9&cpu_architecture=x86_64"))
@@ -41,7 +42,7 @@ func TestDetailedSupportLevels(t *testing.T) {
 	s.want(http.StatusOK, http.MethodGet, "/v2/support-levels/features/detailed?openshift_version=4.22&cpu_architecture=x86_64", nil).
 		JSON(&got)
 	require.Len(t, got.Features, 27)
-	require.Len(t, got.Operators, 28)
+	require.Len(t, got.Operators, len(operators.All()))
 	byID := map[string]wire.Operator{}
 	for _, o := range got.Operators {
 		byID[string(o.FeatureSupportLevelID)] = o

@@ -91,7 +91,9 @@ func detailed(t *testing.T, s openshift.Setting) map[string]openshift.FeatureSup
 	require.NoError(t, err, fmt.Sprintf("%+v", s))
 	out := map[string]openshift.FeatureSupport{}
 	for _, f := range list {
-		out[string(f.ID)] = f
+		if beyondV2[f.ID] == "" {
+			out[string(f.ID)] = f
+		}
 	}
 	return out
 }

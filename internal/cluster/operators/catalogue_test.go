@@ -2,6 +2,7 @@ package operators_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"testing"
@@ -34,10 +35,12 @@ func TestCatalogueAgreesWithTheSupportOfFeatures(t *testing.T) {
 		}
 		require.Equal(t, f.Dependencies, needs, o.Name)
 	}
-	require.Len(t, operators.All(), 28)
 	require.True(t, slices.IsSorted(operators.Names()))
 	require.Nil(t, operators.Find("ocs"))
 }
+
+// beyondV2 are operators that the v2 API does not have, with the reason of each.
+var beyondV2 = map[string]string{}
 
 // TestCatalogueIsThatOfTheContract compares with GET /v2/supported-operators and
 // GET /v2/operators/bundles of openshift/assisted-service (commit 063b257950f7).
@@ -47,7 +50,7 @@ func TestCatalogueIsThatOfTheContract(t *testing.T) {
 	require.NoError(t, err)
 	var live []string
 	require.NoError(t, json.Unmarshal(data, &live))
-	require.ElementsMatch(t, live, operators.Names())
+	require.ElementsMatch(t, slices.AppendSeq(live, maps.Keys(beyondV2)), operators.Names())
 
 	data, err = os.ReadFile("testdata/bundles.json")
 	require.NoError(t, err)

@@ -24,8 +24,8 @@ func TestDocsOfTheCatalogue(t *testing.T) {
 		"how steps of an installation are commanded.\n\n" +
 		"## Steps\nThe time limit is the agent's; an agent that was restarted in the middle reports exit code 75.\n\n" +
 		docpage.Table([]string{"step", "agents", "on the host", "writes a disk", "time limit", "the reply is"}, catalogue()) +
-		"## Stages\nThe stages each role passes, in order; arbiters are masters here. Agents of other implementations take one `install` step for " +
-		"everything up to the reboot, and report the stages.\n\n" +
+		"## Stages\nThe stages each role passes, in order; arbiters are masters here. Agents of other implementations take one " +
+		"`install` step for everything up to the reboot, and report the stages.\n\n" +
 		docpage.Table([]string{"role", "stage", "ends with"}, stages())
 	docpage.Check(t, *update, "step-catalogue.md", text[:len(text)-1])
 }

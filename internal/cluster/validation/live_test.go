@@ -3,6 +3,7 @@ package validation_test
 import (
 	"encoding/json"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,11 +74,17 @@ func TestLiveSession(t *testing.T) {
 	})))
 }
 
+// beyondV2 are rules that the v2 API does not have, with the reason of each.
+var beyondV2 = map[string]string{}
+
 func compare(t *testing.T, want, got string) {
 	t.Helper()
 	var wanted, found map[string][]shownResult
 	require.NoError(t, json.Unmarshal([]byte(want), &wanted))
 	require.NoError(t, json.Unmarshal([]byte(got), &found))
+	for category, results := range found {
+		found[category] = slices.DeleteFunc(results, func(r shownResult) bool { return beyondV2[r.ID] != "" })
+	}
 	require.Equal(t, wanted, found)
 }
 
