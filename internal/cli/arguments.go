@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -118,16 +117,11 @@ func FindCluster(ctx context.Context, c *client.Client, name string) (*wire.Clus
 	if err != nil {
 		return nil, failed(c.BaseURL(), doing, err)
 	}
-	var ids []string
-	for _, found := range all {
-		if found.Name == name {
-			ids = append(ids, found.ID.String())
-		}
+	found, err := only("cluster", name, all, func(c *wire.Cluster) (string, bool) { return c.ID.String(), c.Name == name })
+	if err != nil {
+		return nil, err
 	}
-	if len(ids) != 1 {
-		return nil, ambiguous("cluster", name, ids)
-	}
-	cluster, err := c.Cluster(ctx, uuid.MustParse(ids[0]))
+	cluster, err := c.Cluster(ctx, found.ID)
 	return cluster, failed(c.BaseURL(), doing, err)
 }
 
@@ -138,17 +132,23 @@ func FindInfraEnv(ctx context.Context, c *client.Client, name string) (*wire.Inf
 	if err != nil {
 		return nil, failed(c.BaseURL(), "find InfraEnv "+name, err)
 	}
+	return only("InfraEnv", name, all, func(e *wire.InfraEnv) (string, bool) {
+		return e.ID.String(), e.Name == name || e.ID.String() == name
+	})
+}
+
+// only returns the object that is called by a name; is returns the id of an object, and whether it is called so.
+func only[T any](kind, name string, all []T, is func(*T) (id string, called bool)) (found *T, err error) {
 	var ids []string
 	for n := range all {
-		if all[n].Name == name || all[n].ID.String() == name {
-			ids = append(ids, all[n].ID.String())
+		if id, called := is(&all[n]); called {
+			found, ids = &all[n], append(ids, id)
 		}
 	}
 	if len(ids) != 1 {
-		return nil, ambiguous("InfraEnv", name, ids)
+		return nil, ambiguous(kind, name, ids)
 	}
-	n := slices.IndexFunc(all, func(e wire.InfraEnv) bool { return e.ID.String() == ids[0] })
-	return &all[n], nil
+	return found, nil
 }
 
 // scope narrows the hosts of a command.

@@ -172,16 +172,11 @@ func findDeleted(ctx context.Context, c *client.Client, name string) (uuid.UUID,
 	if err != nil {
 		return uuid.Nil, failed(c.BaseURL(), "find deleted cluster "+name, err)
 	}
-	var ids []string
-	for _, found := range all {
-		if found.Name == name {
-			ids = append(ids, found.ID.String())
-		}
+	found, err := only("deleted cluster", name, all, func(c *wire.DeletedCluster) (string, bool) { return c.ID.String(), c.Name == name })
+	if err != nil {
+		return uuid.Nil, err
 	}
-	if len(ids) != 1 {
-		return uuid.Nil, ambiguous("deleted cluster", name, ids)
-	}
-	return uuid.MustParse(ids[0]), nil
+	return found.ID, nil
 }
 
 // withCredentials are the statuses of clusters whose kubeconfig works.
