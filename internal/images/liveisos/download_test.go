@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -235,6 +236,25 @@ func synced(t *testing.T, folder string) int64 {
 	return record.Synced
 }
 
+// leftBy copies a folder as a process that is killed now would leave it. The process runs
+// on, so a record that it replaces may be gone under its first name: the old or the new one
+// is copied under its own.
+func leftBy(t *testing.T, folder string) string {
+	t.Helper()
+	left := t.TempDir()
+	files, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	for _, f := range files {
+		content, err := os.ReadFile(filepath.Join(folder, f.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(left, f.Name()), content, 0o600))
+	}
+	return left
+}
+
 func TestAKilledDownloadGoesOnInANewProcess(t *testing.T) {
 	t.Parallel()
 	content := iso(t, "1")
@@ -247,8 +267,7 @@ func TestAKilledDownloadGoesOnInANewProcess(t *testing.T) {
 	for b.status("4.22").Done < 500_000 || synced(t, b.o.Folder) == 0 {
 		b.clock.advance(t, time.Second)
 	}
-	left := filepath.Join(t.TempDir(), "left") // what a killed process would leave
-	require.NoError(t, os.CopyFS(left, os.DirFS(b.o.Folder)))
+	left := leftBy(t, b.o.Folder)
 	m.set(func(m *mirror) { m.cut = 0 })
 
 	later := b.restarted(func(o *liveisos.Options) { o.Folder = left })
