@@ -139,9 +139,11 @@ func TestTemporalUIRetriesAFailedHost(t *testing.T) {
 	require.Equal(t, "Status, State, Type, ClusterName, HostName, WaitingFor, Start, Workflow ID", b.do(t, "columns"),
 		"what the user chose stays")
 	b.do(t, "open", "workflow", f.clusterWorkflow())
+	require.Regexp(t, `\w \| e2e$`, b.do(t, "title", "text", "| e2e"), "no id in the tab")
 	b.screenshot(t, "cluster")
 	workflow := hostWorkflow(f.host(t, "worker-1"))
 	b.do(t, "open", "workflow", workflow)
+	require.Regexp(t, `\w \| worker-1 in e2e$`, b.do(t, "title", "text", "| worker-1"))
 	b.screenshot(t, "host-that-waits")
 	require.Contains(t, b.do(t, "details", "text", "retry-step"), "coreos-installer", "why it failed, beside what to press")
 	b.screenshot(t, "host-that-waits-details")

@@ -141,6 +141,11 @@ const actions = {
     await dialog().waitFor();
     return submit('Confirm');
   },
+  // title is the browser's tab, once it has the text.
+  async title({ text }) {
+    await page.waitForFunction((text) => document.title.includes(text), text);
+    return page.title();
+  },
   async text() {
     return page.locator('main').innerText();
   },

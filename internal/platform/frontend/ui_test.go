@@ -104,6 +104,17 @@ func TestUIListsNamesBeforeIDs(t *testing.T) {
 	}
 }
 
+// The module titles the page of a workflow by its id, which the script replaces. What it shows then, test/e2e tests in a browser.
+func TestUITitlesWorkflowsByName(t *testing.T) {
+	t.Parallel()
+	server := uiServer(t, frontend.UIOptions{Frontend: bundled(t, "127.0.0.1:1")})
+	_, page := get(t, server.URL+"/temporal/namespaces/slipway/workflows")
+	title := strings.Index(page, "document.title")
+	require.Positive(t, title)
+	require.Less(t, title, strings.Index(page, "</head>"))
+	require.Regexp(t, "`\\$\\{\\w+\\(\"workflows\\.workflow-history\"\\)\\} \\| \\$\\{\\w+\\.params\\.workflow\\}`", moduleScripts(t))
+}
+
 // moduleScripts returns all scripts of the module.
 func moduleScripts(t *testing.T) string {
 	t.Helper()

@@ -19,8 +19,8 @@ var (
 	inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 )
 
-// uiPages are the web UI's files, with UIPath and the columns of lists built into the start page, which loads all
-// the others relative to itself.
+// uiPages are the web UI's files, with UIPath, the columns of lists and the titles of workflows built into the start page,
+// which loads all the others relative to itself.
 type uiPages struct {
 	fs.FS
 	start   []byte
@@ -41,7 +41,7 @@ func prefixedPages(namespace string) (*uiPages, error) {
 	if bytes.Equal(page, prefixed) {
 		return nil, fmt.Errorf("load web UI: its start page has no place for the path %s", UIPath)
 	}
-	prefixed, err = withColumns(policyTag.ReplaceAll(prefixed, nil), namespace)
+	prefixed, err = withColumns(withTitles(policyTag.ReplaceAll(prefixed, nil)), namespace)
 	if err != nil {
 		return nil, err
 	}
