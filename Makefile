@@ -20,6 +20,8 @@ DEADCODE_VERSION      := v0.49.0
 WORKFLOWCHECK_VERSION := v0.6.0
 D2_VERSION            := v0.7.1
 GOVULNCHECK_VERSION   := v1.1.4
+# The newest whose modules can all be fetched from a module proxy.
+NFPM_VERSION          := v2.45.2
 CYCLONEDX_VERSION     := v1.10.0
 
 # The newest that the Go of go.mod builds.
@@ -38,6 +40,7 @@ DEADCODE      := $(TOOLS_DIR)/deadcode-$(DEADCODE_VERSION)/deadcode
 WORKFLOWCHECK := $(TOOLS_DIR)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
 D2            := $(TOOLS_DIR)/d2-$(D2_VERSION)/d2
 CYCLONEDX     := $(TOOLS_DIR)/cyclonedx-gomod-$(CYCLONEDX_VERSION)/cyclonedx-gomod
+NFPM          := $(TOOLS_DIR)/nfpm-$(NFPM_VERSION)/nfpm
 GOVULNCHECK   := $(TOOLS_DIR)/govulncheck-$(GOVULNCHECK_VERSION)/govulncheck
 
 # Where known vulnerabilities are listed: a copy of a site without internet is GOVULNDB=file:///...
@@ -160,6 +163,9 @@ vuln: $(GOVULNCHECK) ## known vulnerabilities that the code reaches; GOVULNDB na
 
 reproducible: ## two builds of this commit, in two places and with two caches, are the same byte for byte (the second compiles everything: minutes)
 	$(NICE) deploy/reproducible
+
+packages: build $(NFPM) ## .deb and .rpm for a server, in dist/packages
+	@NFPM=$(NFPM) deploy/packages/build
 
 SHIPPED = bin/slipway $(wildcard bin/slipway-agent-* bin/slipway-controller-*)
 sbom: programs $(CYCLONEDX) ## what each program is made of, in dist/sbom (CycloneDX), and the licences of it, in dist/licences
@@ -382,6 +388,8 @@ $(CYCLONEDX):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(CYCLONEDX_VERSION)
 $(GOVULNCHECK):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
+$(NFPM):
+	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install -ldflags '$(LDFLAGS)' github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
 $(WORKFLOWCHECK):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install go.temporal.io/sdk/contrib/tools/workflowcheck@$(WORKFLOWCHECK_VERSION)
 # Built in a module that only requires it: go install of a version asks for the list of all versions, which the module

@@ -46,7 +46,9 @@ func TestFirstStartIsClosedAndLetsItsAdministratorIn(t *testing.T) {
 	admin, found := file.ByName("")
 	require.True(t, found)
 	require.Equal(t, api, admin.Server)
-	require.Equal(t, 1, strings.Count(c.said(), admin.Token), "shown once")
+	require.Contains(t, c.said(), "the token of the administrator is in "+filepath.Join(dir, contexts.AdminFile)+": ")
+	require.Contains(t, c.said(), "hosts on other machines do not reach "+api+": --listen ADDRESS:PORT or --base-url")
+	require.NotContains(t, c.said(), admin.Token, "journals keep what a service prints")
 	for _, name := range []string{contexts.AdminFile, "token.key", "keys", "tls/ca.key", "tls/server.key"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		require.NoError(t, err)

@@ -14,7 +14,8 @@ import (
 
 // completionCommand prints what a shell reads to complete commands, flags and names of objects.
 type completionCommand struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
+	Shell   string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
+	Program string `hidden:"" help:"Path of the program that completes; by default of this one. Packages name theirs."`
 }
 
 // completions are the scripts of the shells; each calls the program with the line in COMP_LINE (bash(1), "complete -C").
@@ -43,9 +44,12 @@ fish: slipway completion fish > ~/.config/fish/completions/slipway.fish`
 
 // Run prints the script of a shell.
 func (c *completionCommand) Run(p *process.Process) error {
-	program, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find the path of this program: %w", err)
+	program := c.Program
+	if program == "" {
+		var err error
+		if program, err = os.Executable(); err != nil {
+			return fmt.Errorf("find the path of this program: %w", err)
+		}
 	}
 	fmt.Fprintf(p.Stdout, completions[c.Shell], "'"+strings.ReplaceAll(program, "'", `'\''`)+"'")
 	return nil

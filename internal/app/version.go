@@ -17,6 +17,7 @@ type versionCommand struct {
 // versionReport is the JSON of the command.
 type versionReport struct {
 	version.Info
+	BuildID  string `json:"build_id"`
 	Temporal string `json:"temporal_server"`
 }
 
@@ -26,7 +27,7 @@ func (c *versionCommand) Run(p *process.Process) error {
 	if c.Output == "json" {
 		encoder := json.NewEncoder(p.Stdout)
 		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(versionReport{Info: info, Temporal: engine.ServerVersion}); err != nil {
+		if err := encoder.Encode(versionReport{Info: info, BuildID: info.BuildID(), Temporal: engine.ServerVersion}); err != nil {
 			return fmt.Errorf("write the version: %w", err)
 		}
 		return nil

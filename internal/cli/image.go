@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"net/url"
 	"os"
 	"path"
@@ -48,6 +49,10 @@ func (k *imageDownload) Run(ctx context.Context, at *ImageCommands, t *Terminal)
 	source := &imageSource{client: c, env: env, kind: k.Type, service: at.URL}
 	if err := source.locate(ctx); err != nil {
 		return err
+	}
+	if ip, err := netip.ParseAddr(source.address.Hostname()); err == nil && ip.IsLoopback() {
+		t.note("hosts that boot this image do not reach the service at %s: start it with --listen ADDRESS:PORT or --base-url, "+
+			"and download the image again", source.at())
 	}
 	d := &download{
 		from: source, what: source.fileKind() + " image of " + env.Name, timeout: k.Timeout, stall: k.Stall,
@@ -112,7 +117,7 @@ func kindOf(mode fs.FileMode) string {
 	case mode.IsDir():
 		return "a folder"
 	case mode&fs.ModeDevice != 0:
-		return "a device ('-o -' writes to a pipe)"
+		return "a device ('-f -' writes to a pipe)"
 	}
 	return "a special file"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/testing/await"
+	"slipway/internal/wire"
 	"slipway/test/built"
 )
 
@@ -40,7 +41,7 @@ func TestAicliWorksUnmodified(t *testing.T) {
 			env.Setenv("PATH", strings.Join(dirs, string(os.PathListSeparator)))
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("AI_URL", "https://"+address)
-			env.Setenv("AI_TOKEN", built.Admin(t, dataDir).Token)
+			env.Setenv("AI_TOKEN", userToken(t, dataDir, filepath.Base(env.WorkDir)))
 			env.Setenv("SLIPWAY_DATA_DIR", dataDir)
 			env.Setenv("URL", "https://"+address+"/api/assisted-install")
 			env.Defer(func() { endBackground(t, filepath.Join(env.WorkDir, "pids")) })
@@ -49,6 +50,17 @@ func TestAicliWorksUnmodified(t *testing.T) {
 		Cmds:     map[string]func(*testscript.TestScript, bool, []string){"keep": keep, "until": until},
 		Deadline: time.Now().Add(await.Limit(t)),
 	})
+}
+
+// userToken makes a token for a user of their own. aicli looks a host up in all InfraEnvs that its user has, one after the other,
+// and fails when one is deleted meanwhile: each script has its own.
+func userToken(t *testing.T, dataDir, name string) string {
+	t.Helper()
+	made, err := built.Administrator(t, dataDir).CreateToken(t.Context(), wire.UserTokenCreateParams{
+		UserName: name, Role: "user", ExpirationSeconds: 3600,
+	})
+	require.NoError(t, err)
+	return made.Token
 }
 
 // keep puts what the last command printed into a variable: keep NAME.

@@ -48,6 +48,7 @@ func (c *serveCommand) Run(ctx context.Context, p *process.Process) error {
 	err := s.start(ctx)
 	if err == nil {
 		err = s.shutdown.Wait(ctx)
+		p.Notify(process.Stopping, "ending its parts")
 	} else if ctx.Err() != nil {
 		err = nil
 	}
@@ -101,6 +102,7 @@ func (s *imageService) start(ctx context.Context) error {
 	}
 	s.shutdown.Background("memory", func(ctx context.Context) { idlememory.Keep(ctx, pace, p.Log) })
 	fmt.Fprintf(p.Stdout, "slipway is ready after %s: images %s\n", p.Now().Sub(begin).Round(time.Millisecond), baseURL)
+	p.Notify(process.Ready, "images "+baseURL)
 	return ctx.Err()
 }
 

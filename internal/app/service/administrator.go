@@ -23,7 +23,6 @@ const (
 )
 
 // letAdministratorIn writes the file with which the command line of this machine uses the service, and keeps its token good.
-// The first start prints the token once.
 func (s *Service) letAdministratorIn(ctx context.Context) error {
 	path := filepath.Join(s.options.DataDir, contexts.AdminFile)
 	before, err := contexts.Read(path)
@@ -34,9 +33,7 @@ func (s *Service) letAdministratorIn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(before.Contexts) == 0 && token != "" {
-		s.firstToken = token
-	}
+	s.first = len(before.Contexts) == 0 && token != ""
 	s.background("token of the administrator", func(ctx context.Context) {
 		ticks := time.NewTicker(renewEvery)
 		defer ticks.Stop()

@@ -21,7 +21,20 @@ func (s *Service) agentFolder() (fs.FS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find agent binaries: %w", err)
 	}
-	return os.DirFS(filepath.Dir(self)), nil
+	return os.DirFS(besideProgram(self)), nil
+}
+
+// besideProgram returns the folder with the programs of hosts that belongs to a service: its own, or lib/slipway beside a bin, where
+// packages put them.
+func besideProgram(program string) string {
+	own := filepath.Dir(program)
+	library := filepath.Join(filepath.Dir(own), "lib", "slipway")
+	for _, folder := range []string{own, library} {
+		if found, err := filepath.Glob(filepath.Join(folder, "slipway-agent-*")); err == nil && len(found) > 0 {
+			return folder
+		}
+	}
+	return own
 }
 
 // agentRelease is an agent that hosts upgrade to.

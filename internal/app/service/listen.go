@@ -101,8 +101,7 @@ func (s *Service) mayListen(address string) error {
 	if err != nil {
 		return fmt.Errorf("read --listen: %w", err)
 	}
-	ip, err := netip.ParseAddr(host)
-	if host == "localhost" || err == nil && ip.IsLoopback() {
+	if isLoopback(host) {
 		return nil
 	}
 	if !s.options.InsecureOpen {
@@ -113,6 +112,12 @@ func (s *Service) mayListen(address string) error {
 	s.logger.Warn("authentication is "+warning, "listen", address)
 	s.checks = append(s.checks, process.Check{Name: "authentication", Warning: warning})
 	return nil
+}
+
+// isLoopback reports whether only this machine reaches a name or an address.
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // security returns the listener's TLS settings; nil: no HTTPS.

@@ -59,9 +59,11 @@ type Service struct {
 	tokenKey, authority fileOfDatabase
 	// names are the names that the listener is reached by.
 	names []string
-	// firstToken is the administrator's, in the run that made it for the first time.
-	firstToken string
-	checks     []process.Check
+	// first is set in the run that made the administrator's token for the first time.
+	first bool
+	// local is set where hosts get an address that only this machine reaches.
+	local  bool
+	checks []process.Check
 }
 
 // New returns a service that has started nothing.
@@ -89,6 +91,7 @@ func (s *Service) Run(ctx context.Context, start func(context.Context) error) er
 	err := start(ctx)
 	if err == nil {
 		err = s.Shutdown.Wait(ctx)
+		s.process.Notify(process.Stopping, "ending its parts")
 	} else if ctx.Err() != nil {
 		err = nil
 	}
@@ -97,6 +100,11 @@ func (s *Service) Run(ctx context.Context, start func(context.Context) error) er
 
 // Serve puts the API and what belongs to it behind the listener.
 func (s *Service) Serve(ctx context.Context) error {
+	base, err := s.baseURL()
+	if err != nil {
+		return err
+	}
+	s.local = isLoopback(base.Hostname())
 	routes, err := s.api(ctx)
 	if err != nil {
 		return err
@@ -120,19 +128,29 @@ func (s *Service) Serve(ctx context.Context) error {
 	return nil
 }
 
-// Announce prints the line that says where everything is.
+// Announce prints the line that says where everything is, and what to do after the first start. The token of the administrator
+// is in a file: what a service prints is kept in journals.
 func (s *Service) Announce(begin time.Time, where ...string) {
 	took := s.process.Now().Sub(begin).Round(time.Millisecond)
-	fmt.Fprintf(s.process.Stdout, "slipway is ready after %s: %s\n", took,
-		strings.Join(append([]string{"API " + s.options.BaseURL}, where...), ", "))
-	if s.firstToken != "" {
-		fmt.Fprintf(s.process.Stdout, "token of the administrator, shown once (slipway on this machine finds it in %s): %s\n",
-			filepath.Join(s.options.DataDir, contexts.AdminFile), s.firstToken)
-		if authority, err := certificates.ParseCertificate([]byte(s.serviceCA)); err == nil {
-			fmt.Fprintf(s.process.Stdout, "on other machines: slipway login %s --fingerprint %x\n",
-				s.options.BaseURL, sha256.Sum256(authority.Raw))
-		}
+	places := strings.Join(append([]string{"API " + s.options.BaseURL}, where...), ", ")
+	s.say("slipway is ready after %s: %s", took, places)
+	s.process.Notify(process.Ready, places)
+	if s.local {
+		s.say("hosts on other machines do not reach %s: --listen ADDRESS:PORT or --base-url names an address that they reach",
+			s.options.BaseURL)
 	}
+	if !s.first {
+		return
+	}
+	s.say("the token of the administrator is in %s: slipway on this machine uses it, and slipway context token prints it",
+		filepath.Join(s.options.DataDir, contexts.AdminFile))
+	if authority, err := certificates.ParseCertificate([]byte(s.serviceCA)); err == nil {
+		s.say("on other machines: slipway login %s --fingerprint %x", s.options.BaseURL, sha256.Sum256(authority.Raw))
+	}
+}
+
+func (s *Service) say(format string, args ...any) {
+	fmt.Fprintf(s.process.Stdout, format+"\n", args...)
 }
 
 // Connect opens the stores and the way to Temporal, and prepares the namespace there.

@@ -150,6 +150,15 @@ func (s *Service) background(name string, work func(context.Context)) {
 	s.Shutdown.Background(name, work)
 }
 
+// CheckSettings returns what a start would end with that the settings alone decide. It opens and makes nothing.
+func (s *Service) CheckSettings(listen string) error {
+	if err := s.readSettings(); err != nil {
+		return err
+	}
+	_, err := namesOf(listen, "")
+	return err
+}
+
 // readSettings reads what a flag's type does not check, before anything is started.
 func (s *Service) readSettings() (err error) {
 	if s.variables, err = settings.ReadVariables(s.process.Env); err != nil {

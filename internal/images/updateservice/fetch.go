@@ -17,8 +17,11 @@ const graphPath = "/api/upgrades_info/v1/graph"
 // maxAnswer bounds how much of one reply is read: graphs have a few hundred kilobytes.
 const maxAnswer = 32 << 20
 
-// Fetch requests everything the sources name. Failed requests are in the error; the releases come from the
-// successful ones.
+// mostFailures is how many failed requests an error names.
+const mostFailures = 3
+
+// Fetch requests everything the sources name. Failed requests are in the error, one of them where there was no answer: the others are
+// for the same address. The releases come from the successful ones.
 func (s *Syncer) Fetch(ctx context.Context) (openshift.Releases, error) {
 	var answers []openshift.Answer
 	var failed []error
@@ -26,9 +29,16 @@ func (s *Syncer) Fetch(ctx context.Context) (openshift.Releases, error) {
 		versions, err := s.graph(ctx, q)
 		if err != nil {
 			failed = append(failed, err)
+			var noAnswer *url.Error
+			if errors.As(err, &noAnswer) {
+				break
+			}
 			continue
 		}
 		answers = append(answers, openshift.Answer{Question: q, Versions: versions})
+	}
+	if more := len(failed) - mostFailures; more > 0 {
+		failed = append(failed[:mostFailures], fmt.Errorf("and %d more", more))
 	}
 	levels, err := s.lifeCycles(ctx)
 	return openshift.ReleasesIn(answers, levels), errors.Join(append(failed, err)...)

@@ -51,7 +51,7 @@ func (s *Syncer) Sync(ctx context.Context) {
 	found, err := s.Fetch(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.Log.WarnContext(ctx, "release sources could not be read", "error", err)
+			s.Log.WarnContext(ctx, "release sources could not be read", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
 		}
 		return
 	}

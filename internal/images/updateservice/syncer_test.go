@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -107,7 +108,19 @@ func TestSyncKeepsWhatItKnowsWhileTheServiceIsBroken(t *testing.T) {
 	s.Sync(t.Context())
 	require.Equal(t, before, s.Catalogue.List())
 	require.Contains(t, log.String(), "release sources could not be read")
-	require.Contains(t, log.String(), "require status 200, found 502 Bad Gateway")
+	require.Contains(t, log.String(), "require status 200, found 502 Bad Gateway; and 2 more; ask for life cycles of OpenShift 4: ")
+}
+
+func TestASiteWithoutInternetGetsALinePerAddress(t *testing.T) {
+	t.Parallel()
+	s, log := newSyncer(t, &updateService{})
+	nowhere := &url.URL{Scheme: "https", Host: "api.openshift.invalid"} // RFC 2606: no name server knows it
+	s.UpdateService, s.LifeCycles = nowhere, nowhere.JoinPath("/products")
+	s.Sync(t.Context())
+	require.Equal(t, 1, strings.Count(log.String(), "\n"))
+	require.Equal(t, 1, strings.Count(log.String(), "ask for channel"), log.String())
+	require.Equal(t, 1, strings.Count(log.String(), "ask for life cycles"), log.String())
+	require.Less(t, log.Len(), 700)
 }
 
 func TestRunLooksAtOnceAndEnds(t *testing.T) {
