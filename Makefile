@@ -57,6 +57,7 @@ AICLI         := $(TOOLS_DIR)/aicli-$(AICLI_VERSION)-$(ASSISTED_CLIENT_VERSION)/
 
 # Debian's own, unpacked and not installed.
 CONSOLE       := $(TOOLS_DIR)/console-$(call digest,$(addprefix test/clients/wizard/,package-lock.json index.html main.jsx vite.config.mjs))/dist
+DEBIAN_TREE   := $(TOOLS_DIR)/debian-tree-$(call digest,deploy/debian-tree).tar
 IGNITION      := $(TOOLS_DIR)/ignition-debian-$(call digest,deploy/debian-ignition)/bin/ignition
 NMCLI         := $(TOOLS_DIR)/nmcli-debian-$(call digest,deploy/debian-nmcli)/bin/nmcli
 
@@ -166,6 +167,13 @@ reproducible: ## two builds of this commit, in two places and with two caches, a
 
 packages: build $(NFPM) ## .deb and .rpm for a server, in dist/packages
 	@NFPM=$(NFPM) deploy/packages/build
+
+test-deploy: packages ## put the packages on a Debian system of their own with systemd: install, upgrade while a cluster installs, purge
+	@deploy/container-packages
+	@$(MAKE) --no-print-directory $(DEBIAN_TREE)
+	@NFPM=$(NFPM) VERSION=$$(bin/slipway version -o json | jq -r .build_id).newer deploy/packages/build dist/newer
+	DEBIAN_TREE=$(DEBIAN_TREE) DEB=$$(ls $(CURDIR)/dist/packages/*.deb) DEB_NEWER=$$(ls $(CURDIR)/dist/newer/*.deb) RPM=$$(ls $(CURDIR)/dist/packages/*.rpm) \
+	  $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/deploy
 
 SHIPPED = bin/slipway $(wildcard bin/slipway-agent-* bin/slipway-controller-*)
 sbom: programs $(CYCLONEDX) ## what each program is made of, in dist/sbom (CycloneDX), and the licences of it, in dist/licences
@@ -363,6 +371,8 @@ $(NMSTATE_OLDEST):
 $(NMSTATECTL):
 	@echo "building nmstatectl $(NMSTATE_VERSION) into $(TOOLS_DIR) (about a minute)"
 	@CARGO_TARGET_DIR=$(TOOLS_DIR)/nmstate-build $(NICE) cargo install --quiet --locked nmstatectl --version =$(NMSTATE_VERSION) --no-default-features --features gen_conf --root $(patsubst %/bin/nmstatectl,%,$@)
+$(DEBIAN_TREE):
+	@deploy/debian-tree $@
 $(IGNITION):
 	@mkdir -p $(TOOLS_DIR) && deploy/debian-ignition $(patsubst %/bin/ignition,%,$@)
 $(NMCLI):
