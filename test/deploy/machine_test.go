@@ -144,8 +144,8 @@ func files(t *testing.T, root string) (all []string) {
 		}
 		name := strings.TrimPrefix(path, root)
 		for _, elsewhere := range []string{
-			"/proc", "/sys", "/dev", "/run", "/tmp", "/root", "/var/tmp", "/var/log", "/var/cache", "/var/lib/dpkg", "/var/lib/rpm", "/var/lib/systemd",
-			"/var/lib/private",
+			"/proc", "/sys", "/dev", "/run", "/tmp", "/root", "/var/tmp", "/var/log", "/var/cache", "/var/lib/dpkg", "/var/lib/rpm",
+			"/var/lib/systemd", "/var/lib/private",
 		} {
 			if name == elsewhere {
 				return filepath.SkipDir

@@ -37,7 +37,7 @@ func TestServerFromADebianPackage(t *testing.T) {
 	said := m.run(t, "dpkg", "--install", m.copyOf(t, first))
 	require.Contains(t, said, "Slipway is installed. Next, as root:\n  1. Name an address of this machine that hosts reach, in "+
 		"/etc/slipway/slipway.yaml:  listen: 192.0.2.2:8090\n  2. systemctl enable --now slipway\n  3. slipway cluster list")
-	require.Contains(t, m.fails(t, "systemctl", "is-active", "slipway"), "inactive", "nothing listens before its administrator has chosen where")
+	require.Contains(t, m.fails(t, "systemctl", "is-active", "slipway"), "inactive", "before its administrator has said where it listens")
 	require.Equal(t, "750 root slipway\n", m.run(t, "stat", "--format", "%a %U %G", "/etc/slipway"))
 	require.Equal(t, "640 root slipway\n", m.run(t, "stat", "--format", "%a %U %G", "/etc/slipway/slipway.yaml"))
 	require.Contains(t, m.run(t, "bash", "-c", ". /usr/share/bash-completion/completions/slipway; complete -p slipway"), "/usr/bin/slipway")
@@ -104,8 +104,8 @@ func TestServerFromAnRPM(t *testing.T) {
 	// The tree has Debian's packages, which rpm does not know.
 	require.Contains(t, rpm("--install", "--nodeps", "--force-debian", path), "Slipway is installed. Next, as root:")
 	for _, file := range []string{
-		"usr/bin/slipway", "usr/lib/slipway/slipway-agent-amd64", "usr/lib/slipway/slipway-controller-arm64", "usr/lib/systemd/system/slipway.service",
-		"usr/share/licenses/slipway/LICENSE", "etc/slipway/slipway.yaml",
+		"usr/bin/slipway", "usr/lib/slipway/slipway-agent-amd64", "usr/lib/slipway/slipway-controller-arm64",
+		"usr/lib/systemd/system/slipway.service", "usr/share/licenses/slipway/LICENSE", "etc/slipway/slipway.yaml",
 	} {
 		require.FileExists(t, filepath.Join(root, file))
 	}

@@ -15,8 +15,8 @@ const configurationIntro = "A flag wins over its variable, a variable over the f
 	"`slipway api` and `slipway worker` " +
 	"have the same settings without the two for Temporal;\n" +
 	"with them and `slipway migrate` `--database-url` is required. The commands of users read `SLIPWAY_URL` " +
-	"and `SLIPWAY_TOKEN`.\n`slipway config show` prints each setting with its value, and where that is from; `config check` reads them as a start " +
-	"would;\n`config example` prints a file with all of them.\n\n" +
+	"and `SLIPWAY_TOKEN`.\n`slipway config show` prints each setting with its value, and where that is from; `config check` reads them as a " +
+	"start would;\n`config example` prints a file with all of them.\n\n" +
 	"## File\n`/etc/slipway/slipway.yaml`, or the file that `--config` or `SLIPWAY_CONFIG_FILE` names, has settings by the names of " +
 	"flags without\ndashes, and variables that have no flag by their names. Lists may be YAML lists, JSON settings may be YAML. " +
 	"An unknown name " +

@@ -49,7 +49,7 @@ func main() {
 	parsed := kong.Parse(&line, append(cli.Options(), kong.Bind(sources))...)
 	cli.Predictors(context.Background())
 	p := &process.Process{Env: sources.Variables()}
-	_ = settings.Show(p.Stdout, parsed, sources)
+	_, _ = settings.Show(p.Stdout, parsed, sources), settings.Example(p.Stdout)
 	p.Log = process.ForLibraries(process.NewLogger(p.Stderr, line.Log.Level, line.Log.Format))
 	cli.NewTerminal(p.Stdout, p.Stderr, p.Now)
 	println(version.Read().String(), cli.ExitCode(nil))
@@ -59,6 +59,7 @@ func main() {
 // run does what the commands up, api, worker, migrate and agent-token do.
 func run(ctx context.Context, p *process.Process, line *commands) {
 	s := service.New(p, line.Service)
+	_ = s.CheckSettings("")
 	database, err := postgres.Start(ctx, postgres.Options{})
 	if err == nil {
 		s.DatabaseURL = database.URL()
