@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/willabides/kongplete"
 
+	"slipway/internal/app/backup"
 	"slipway/internal/app/images"
 	"slipway/internal/app/keys"
 	"slipway/internal/app/process"
@@ -31,10 +32,14 @@ type cli struct {
 	Worker  workerCommand   `cmd:"" help:"Run a worker alone, with an existing database and Temporal."`
 	Images  images.Commands `cmd:"" help:"Serve discovery images, and manage the live ISOs they are made of."`
 	Migrate migrateCommand  `cmd:"" help:"Migrate an existing database, and run nothing."`
-	Config  configCommands  `cmd:"" help:"Show the settings of the service."`
+	Config  configCommands  `cmd:"" help:"Show and check the settings of the service."`
+	Doctor  doctorCommand   `cmd:"" help:"Examine this machine and what the service needs: what is wrong, and what to do."`
 	Version versionCommand  `cmd:"" help:"Print the version."`
 
 	AgentToken agentTokenCommand `cmd:"" help:"Sign a token of the v2 API for an InfraEnv or a cluster, with the service's keys."`
+
+	Backup  backup.Command        `cmd:"" help:"Write an encrypted backup of everything that a service keeps, while it runs."`
+	Restore backup.RestoreCommand `cmd:"" help:"Restore a backup into an empty data folder, or an empty database."`
 
 	Keys keys.Commands `cmd:"" help:"Show and replace the keys that encrypt the secrets of a service on this machine."`
 

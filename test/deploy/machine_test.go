@@ -110,6 +110,12 @@ func (m *machine) run(t *testing.T, args ...string) string {
 	return string(out)
 }
 
+// says runs a command that may fail, and returns what it prints.
+func (m *machine) says(args ...string) (string, error) {
+	out, err := m.command(args...).CombinedOutput()
+	return string(out), err
+}
+
 // fails runs a command that has to fail, and returns what it prints.
 func (m *machine) fails(t *testing.T, args ...string) string {
 	t.Helper()

@@ -36,7 +36,7 @@ func TestServerFromADebianPackage(t *testing.T) {
 
 	said := m.run(t, "dpkg", "--install", m.copyOf(t, first))
 	require.Contains(t, said, "Slipway is installed. Next, as root:\n  1. Name an address of this machine that hosts reach, in "+
-		"/etc/slipway/slipway.yaml:  listen: 192.0.2.2:8090\n  2. systemctl enable --now slipway\n  3. slipway cluster list")
+		"/etc/slipway/slipway.yaml:  listen: 192.0.2.2:8090\n  2. systemctl enable --now slipway\n  3. slipway doctor ")
 	require.Contains(t, m.fails(t, "systemctl", "is-active", "slipway"), "inactive", "before its administrator has said where it listens")
 	require.Equal(t, "750 root slipway\n", m.run(t, "stat", "--format", "%a %U %G", "/etc/slipway"))
 	require.Equal(t, "640 root slipway\n", m.run(t, "stat", "--format", "%a %U %G", "/etc/slipway/slipway.yaml"))
@@ -48,13 +48,23 @@ func TestServerFromADebianPackage(t *testing.T) {
 	require.Contains(t, m.run(t, "slipway", "config", "check"), "settings are in order: flags and variables, and /etc/slipway/slipway.yaml")
 	m.run(t, "systemctl", "enable", "--now", "slipway") // Type=notify: it returns when the service is ready
 	require.Contains(t, m.run(t, "systemctl", "status", "--no-pager", "slipway"), `Status: "API https://`+s.address)
+	said, _ = m.says("slipway", "doctor") // the machine of the test may have little disk, and has no internet
+	require.Contains(t, said, "ok       service         runs at "+s.address)
+	require.Contains(t, said, "warning  address         hosts get https://"+s.address+", which only this machine reaches")
+	require.Contains(t, said, "ok       certificate     /var/lib/slipway/tls/server.pem is for 127.0.0.1")
+	require.Contains(t, said, "ok       open files      the limit of the service is 65536")
 	require.Contains(t, m.run(t, "slipway", "cluster", "list"), "NAME")
+	require.Regexp(t, `(?m)^[0-9a-f]{8} `, m.run(t, "slipway", "keys", "list"), "root reaches the database of another user")
 	m.requireConfined(t)
 
 	m.define(t, s, "one", "192.168.116.21/24", "0")
 	m.run(t, "slipway", "cluster", "install", "one", "--wait", "--timeout", "20m")
 	require.Contains(t, m.run(t, "slipway", "cluster", "credentials", "one"), "kubeadmin")
 	m.requireConfined(t)
+
+	m.write(t, "/root/passphrase", "correct horse battery\n")
+	said = m.run(t, "slipway", "backup", "--backup-to", "/root/backups", "--backup-passphrase-file", "/root/passphrase")
+	require.Regexp(t, `^slipway-\d{8}T\d{6}Z\.age: \d+ files and \d+ objects, .*; read back\n$`, said)
 
 	m.define(t, s, "two", "192.168.116.22/24", "60") // slow enough to be met
 	m.run(t, "slipway", "cluster", "install", "two")

@@ -32,7 +32,7 @@ func TestDocumentedBackupsContinueARunningInstallation(t *testing.T) {
 	f.install(t)
 	f.await(t, "writing", stageOf("master-1", wire.HostStageWritingImageToDisk))
 
-	blocks := documented(t, "../../docs/engine.md", "## Backup")
+	blocks := documented(t, "../../docs/engine.md", "## Backup by hand")
 	require.Len(t, blocks, 3, "a cold backup, a hot one, and how that is restored")
 	cold, hot, restore := blocks[0], blocks[1], blocks[2]
 

@@ -5,36 +5,20 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"slipway/api"
+	"slipway/internal/app/settings"
 	"slipway/internal/service/orchestrator"
 	"slipway/internal/wire"
 )
 
 // agentFolder holds the programs of the agent.
 func (s *Service) agentFolder() (fs.FS, error) {
-	if s.options.AgentBinaries != "" {
-		return os.DirFS(s.options.AgentBinaries), nil
-	}
-	self, err := os.Executable()
+	folder, err := settings.ProgramFolder(s.options.AgentBinaries)
 	if err != nil {
-		return nil, fmt.Errorf("find agent binaries: %w", err)
+		return nil, err
 	}
-	return os.DirFS(besideProgram(self)), nil
-}
-
-// besideProgram returns the folder with the programs of hosts that belongs to a service: its own, or lib/slipway beside a bin, where
-// packages put them.
-func besideProgram(program string) string {
-	own := filepath.Dir(program)
-	library := filepath.Join(filepath.Dir(own), "lib", "slipway")
-	for _, folder := range []string{own, library} {
-		if found, err := filepath.Glob(filepath.Join(folder, "slipway-agent-*")); err == nil && len(found) > 0 {
-			return folder
-		}
-	}
-	return own
+	return os.DirFS(folder), nil
 }
 
 // agentRelease is an agent that hosts upgrade to.

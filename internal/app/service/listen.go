@@ -36,7 +36,7 @@ func (s *Service) Listen(address string) error {
 		return err
 	}
 	if s.options.BaseURL == "" {
-		s.options.BaseURL = s.scheme() + "://" + reachable(s.server.Address())
+		s.options.BaseURL = s.scheme() + "://" + settings.Reachable(s.server.Address())
 	}
 	s.options.BaseURL = strings.TrimSuffix(s.options.BaseURL, "/")
 	return s.listenForBoot(address)
@@ -259,26 +259,4 @@ func addresses() (out []string) {
 		}
 	}
 	return out
-}
-
-// reachable replaces the address of all interfaces by the address of the machine's default route.
-func reachable(listener string) string {
-	host, port, err := net.SplitHostPort(listener)
-	if err != nil {
-		return listener
-	}
-	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsUnspecified() {
-		return listener
-	}
-	// A connected socket of UDP sends nothing: it shows which address would be used (an address of RFC 5737).
-	c, err := net.Dial("udp", "192.0.2.1:9")
-	if err != nil {
-		return net.JoinHostPort("127.0.0.1", port)
-	}
-	defer func() { _ = c.Close() }()
-	own, _, err := net.SplitHostPort(c.LocalAddr().String())
-	if err != nil {
-		return listener
-	}
-	return net.JoinHostPort(own, port)
 }

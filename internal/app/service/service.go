@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
+	"slipway/internal/app/backup"
 	"slipway/internal/app/images"
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
@@ -78,6 +80,9 @@ func New(p *process.Process, o settings.Service) *Service {
 // Run starts the service and ends it again, whether the start succeeds or not. A signal
 // during the start is no failure.
 func (s *Service) Run(ctx context.Context, start func(context.Context) error) error {
+	if mark := filepath.Join(s.options.DataDir, backup.Unfinished); exists(mark) {
+		return fmt.Errorf("a restore into %s was not finished (%s): empty the folder, and restore again", s.options.DataDir, mark)
+	}
 	if err := s.identify(); err != nil {
 		return err
 	}
@@ -96,6 +101,11 @@ func (s *Service) Run(ctx context.Context, start func(context.Context) error) er
 		err = nil
 	}
 	return errors.Join(err, s.Shutdown.Run(ctx))
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Serve puts the API and what belongs to it behind the listener.

@@ -35,6 +35,9 @@ const configurationImages = "## Flags and variables of `slipway images`\nIt has 
 	"the API\nwhere `--service-url` does not. `/ready` is 503 until no operating system image is on its way any more, and " +
 	"says how each is.\n\n"
 
+const configurationBackup = "## Flags and variables of `slipway backup`\nBeside the settings of the service. " +
+	"[Backup](../engine.md#backup) has more.\n\n"
+
 const configurationTimeouts = "## Time-outs\nVariables only, durations such as `30m`. An installation keeps the values it " +
 	"began with. What happens at each: [states](states.md),\n" +
 	"[workflows](../workflows.md). None of them ends an installation by itself: what takes too long stops, and waits for a decision.\n\n"
@@ -67,6 +70,7 @@ func TestDocsOfConfiguration(t *testing.T) {
 	text := docpage.Title("Settings of `slipway up`", "internal/app/settings and internal/cluster/lifecycle") + configurationIntro +
 		"## Flags and variables\n" + docpage.Table([]string{"flag", "variable", "default", "what"}, flags) + configurationTemporal +
 		configurationImages + docpage.Table([]string{"flag", "variable", "default", "what"}, flagRows(&ImageService{})) +
+		configurationBackup + docpage.Table([]string{"flag", "variable", "default", "what"}, flagRows(&Backup{})) +
 		configurationTimeouts + docpage.Table([]string{"variable", "default", "what"}, timeouts) +
 		configurationSwitches + docpage.Table([]string{"variable", "default", "what"}, read) +
 		configurationRefused + docpage.Table([]string{"variable", "values that are fine", "instead"}, refused) +

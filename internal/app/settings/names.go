@@ -31,7 +31,7 @@ var ofUsers = []string{"SLIPWAY_URL", "SLIPWAY_TOKEN", "SLIPWAY_CONTEXT", "SLIPW
 
 // flags lists the flags of all commands that run a part of the service, without --config itself.
 func flags() []*kong.Flag {
-	all := append(flagsOf(&Up{}), flagsOf(&ImageService{})...)
+	all := slices.Concat(flagsOf(&Up{}), flagsOf(&ImageService{}), flagsOf(&Backup{}))
 	return slices.DeleteFunc(all, func(f *kong.Flag) bool { return f.Name == "config" })
 }
 

@@ -36,6 +36,16 @@ type Sealer interface {
 // driver the program links (s3://bucket?region=...). Folders and files are private to the user of the process.
 // The sealer encrypts and decrypts secrets.
 func Open(ctx context.Context, address string, sealer Sealer) (*Store, error) {
+	bucket, err := OpenBucket(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	alone := func(context.Context, string) (func(), error) { return func() {}, nil }
+	return &Store{bucket: bucket, sealer: sealer, lock: alone}, nil
+}
+
+// OpenBucket opens the folder or bucket at an address, whose objects it does not seal.
+func OpenBucket(ctx context.Context, address string) (*blob.Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("read blob store address: %w", err)
@@ -47,8 +57,7 @@ func Open(ctx context.Context, address string, sealer Sealer) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open blob store %s: %w", u.Redacted(), err)
 	}
-	alone := func(context.Context, string) (func(), error) { return func() {}, nil }
-	return &Store{bucket: bucket, sealer: sealer, lock: alone}, nil
+	return bucket, nil
 }
 
 // fileOptions returns the settings of a folder: temporary files beside the final ones (a rename across file

@@ -61,6 +61,52 @@ func findBinaries(major int, folders []string) (binaries, error) {
 		"install it (apt-get install postgresql-%d)", major, strings.Join(have, ", "), major)
 }
 
+// Tool returns the path of a program of PostgreSQL that fits the database in a data folder; without one, the newest.
+func Tool(dataDir, name string) (string, error) {
+	root, err := filepath.Abs(dataDir)
+	if err != nil {
+		return "", fmt.Errorf("find data folder: %w", err)
+	}
+	major, err := newFolder(root).major()
+	if err != nil {
+		return "", err
+	}
+	found, err := findBinaries(major, nil)
+	if err != nil {
+		return "", err
+	}
+	path := found.path(name)
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("find %s: %w", name, err)
+	}
+	return path, nil
+}
+
+// Installed describes the programs that a start with this data folder would run, or returns what Start would end with before it runs
+// any of them.
+func Installed(dataDir string) (string, error) {
+	if _, err := serverAccount(); err != nil {
+		return "", err
+	}
+	root, err := filepath.Abs(dataDir)
+	if err != nil {
+		return "", fmt.Errorf("find data folder: %w", err)
+	}
+	f := newFolder(root)
+	if err := f.fits(); err != nil {
+		return "", err
+	}
+	major, err := f.major()
+	if err != nil {
+		return "", err
+	}
+	found, err := findBinaries(major, nil)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("version %d in %s", found.major, found.dir), nil
+}
+
 // installations lists the usable installations, oldest first.
 func installations(folders []string) []binaries {
 	var found []binaries

@@ -44,10 +44,9 @@ func openFolder(root string, owner account) (*folder, error) {
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return nil, fmt.Errorf("find data folder: %w", err)
 	}
-	f := &folder{root: root, socket: filepath.Join(root, socketFolder), data: filepath.Join(root, "postgres")}
-	if length := len(f.socket) + len("/"+socketName); length > maxSocketPath {
-		return nil, fmt.Errorf("data folder path %s is too long: require at most %d characters, because the "+
-			"database socket is made in it", root, len(root)-(length-maxSocketPath))
+	f := newFolder(root)
+	if err := f.fits(); err != nil {
+		return nil, err
 	}
 	if err := f.acquire(); err != nil {
 		return nil, err
@@ -57,6 +56,19 @@ func openFolder(root string, owner account) (*folder, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+func newFolder(root string) *folder {
+	return &folder{root: root, socket: filepath.Join(root, socketFolder), data: filepath.Join(root, "postgres")}
+}
+
+// fits returns an error when the path of the socket is too long.
+func (f *folder) fits() error {
+	if length := len(f.socket) + len("/"+socketName); length > maxSocketPath {
+		return fmt.Errorf("data folder path %s is too long: require at most %d characters, because the "+
+			"database socket is made in it", f.root, len(f.root)-(length-maxSocketPath))
+	}
+	return nil
 }
 
 // acquire takes the lock. The kernel drops it with the process, so a stale lock cannot exist; the pid inside is

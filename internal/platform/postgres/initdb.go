@@ -8,6 +8,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -51,10 +52,12 @@ func (p *Server) initCluster(ctx context.Context) error {
 // writeAccess writes the access rules: over the socket, the user Slipway runs as and the one the server runs
 // as, both as the one role. No access over the network.
 func (p *Server) writeAccess() error {
-	names := []string{p.account.name}
-	if u, err := user.Current(); err == nil && u.Username != p.account.name {
+	names := []string{p.account.name, "root"} // which can become the account anyway
+	if u, err := user.Current(); err == nil {
 		names = append(names, u.Username)
 	}
+	slices.Sort(names)
+	names = slices.Compact(names)
 	var ident strings.Builder
 	for _, name := range names {
 		fmt.Fprintf(&ident, "slipway %q %s\n", name, role)

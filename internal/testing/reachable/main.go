@@ -9,6 +9,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"slipway/internal/app/backup"
+	"slipway/internal/app/doctor"
 	"slipway/internal/app/images"
 	"slipway/internal/app/keys"
 	"slipway/internal/app/process"
@@ -29,6 +31,8 @@ type commands struct {
 	Log       settings.Log
 	Keys      settings.Keys
 	Rotation  keys.Commands
+	Backup    backup.Command
+	Restore   backup.RestoreCommand
 	Images    images.Commands
 	Login     cli.LoginCommand
 	Context   cli.ContextCommands
@@ -54,6 +58,10 @@ func main() {
 	cli.NewTerminal(p.Stdout, p.Stderr, p.Now)
 	println(version.Read().String(), cli.ExitCode(nil))
 	run(context.Background(), p, &line)
+	found := doctor.Examine(context.Background(), doctor.Patient{
+		Reader: service.New(p, line.Service), Machine: doctor.ThisMachine(), Process: p,
+	})
+	println(doctor.Count(found), doctor.Worst(found), doctor.Print(p.Stdout, found), doctor.PrintJSON(p.Stdout, found))
 }
 
 // run does what the commands up, api, worker, migrate and agent-token do.
