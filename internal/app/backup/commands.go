@@ -50,7 +50,7 @@ is encrypted with a passphrase, or for recipients of age (age1..., ssh-ed25519 .
 // Run writes a backup and reads it back.
 func (c *Command) Run(ctx context.Context, p *process.Process, s *settings.Sources) error {
 	if c.To == "" {
-		return errors.New("require --backup-to, a folder or s3://BUCKET?region=...")
+		return errors.New("require --backup-to, such as /srv/backups or s3://BUCKET?region=REGION")
 	}
 	recipients, identities, err := c.Recipient()
 	if err != nil {
@@ -109,7 +109,7 @@ func readBack(ctx context.Context, from *gocloud.Bucket, name, sum string, ident
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	digest := sha256.New()
 	stored := io.TeeReader(r, digest)
 	if len(identities) > 0 {
