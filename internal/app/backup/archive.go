@@ -95,7 +95,7 @@ var ErrIncomplete = errors.New("the backup is not complete")
 
 // Read passes the members of an archive to a visitor, in their order. It returns an error after the last one when they are not what was
 // written. A wrong passphrase or identity is age's error.
-func Read(r io.Reader, identities []age.Identity, visit func(name string, size int64, r io.Reader) error) (About, error) {
+func Read(r io.Reader, identities []age.Identity, visit func(name string, r io.Reader) error) (About, error) {
 	var about About
 	opened, err := age.Decrypt(r, identities...)
 	if err != nil {
@@ -118,7 +118,7 @@ func Read(r io.Reader, identities []age.Identity, visit func(name string, size i
 		if header.Name == aboutName {
 			err = about.read(member)
 		} else {
-			err = visit(header.Name, header.Size, member)
+			err = visit(header.Name, member)
 		}
 		if err == nil {
 			_, err = io.Copy(io.Discard, member)

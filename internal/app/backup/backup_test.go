@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,18 +22,8 @@ import (
 	"slipway/internal/app/backup"
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
-	"slipway/internal/platform/postgres"
+	"slipway/internal/testing/postgrestest"
 )
-
-// folder makes a folder that the user of a database can enter.
-func folder(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "slipway-backup-")
-	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o711))
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	return dir
-}
 
 func write(t *testing.T, path, text string) string {
 	t.Helper()
@@ -61,19 +50,6 @@ func run(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// database starts the database of a data folder.
-func database(t *testing.T, dir string) *postgres.Server {
-	t.Helper()
-	if _, err := exec.LookPath("pg_dump"); err != nil {
-		if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pg_dump"); len(found) == 0 {
-			t.Skip("SKIP: this test needs PostgreSQL (apt-get install postgresql)")
-		}
-	}
-	server, err := postgres.Start(t.Context(), postgres.Options{DataDir: dir, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
-	require.NoError(t, err)
-	return server
-}
-
 func query(t *testing.T, url, sql string) string {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), url)
@@ -87,17 +63,13 @@ func query(t *testing.T, url, sql string) string {
 // used makes a data folder as a service leaves it, and stops its database.
 func used(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(folder(t), "d")
-	server := database(t, dir)
-	c, err := pgx.Connect(t.Context(), server.URL())
-	require.NoError(t, err)
+	dir := filepath.Join(postgrestest.Folder(t), "d")
+	server := postgrestest.Start(t, dir, time.Now)
 	for _, schema := range []string{"slipway", "temporal", "temporal_visibility"} {
-		_, err = c.Exec(t.Context(), "create schema "+schema+"; create table "+schema+".rows (t text); "+
+		postgrestest.Exec(t, server.URL(), "create schema "+schema, "create table "+schema+".rows (t text)",
 			"insert into "+schema+".rows values ('row of "+schema+"')")
-		require.NoError(t, err)
 	}
-	require.NoError(t, c.Close(t.Context()))
-	require.NoError(t, server.Stop(t.Context()))
+	postgrestest.Stop(t, server)
 	for name, text := range map[string]string{
 		"keys": "the keys\n", "token.key": "the token key\n", "tls/ca.pem": "the authority\n", "tls/ca.key": "its key\n",
 		"blobs/clusters/1/kubeconfig": "sealed", "blobs/clusters/1/logs/a b.tar": "\x00\x01",
@@ -127,11 +99,11 @@ func TestBackupIsRestoredIntoAnEmptyMachine(t *testing.T) {
 	first := write(t, filepath.Join(t.TempDir(), "first.age"), string(content))
 
 	t.Run("beside a service that runs", func(t *testing.T) {
-		server := database(t, dir)
+		server := postgrestest.Start(t, dir, time.Now)
 		said, err := run(t, append([]string{"backup"}, common...)...)
 		require.NoError(t, err)
 		require.Contains(t, said, "read back")
-		require.NoError(t, server.Stop(t.Context()))
+		postgrestest.Stop(t, server)
 	})
 	t.Run("older ones go", func(t *testing.T) {
 		for _, name := range []string{"slipway-20260101T000000Z.age", "slipway-20260102T000000Z.age", "other.age"} {
@@ -144,7 +116,7 @@ func TestBackupIsRestoredIntoAnEmptyMachine(t *testing.T) {
 		require.FileExists(t, filepath.Join(to, "other.age"))
 	})
 
-	fresh := filepath.Join(folder(t), "d")
+	fresh := filepath.Join(postgrestest.Folder(t), "d")
 	write(t, filepath.Join(fresh, "images", "live.iso"), "downloaded already")
 	require.NoError(t, os.Chmod(fresh, 0o711))
 	said, err = run(t, "restore", first, "--data-dir", fresh, "--backup-passphrase-file", secret)
@@ -161,11 +133,11 @@ func TestBackupIsRestoredIntoAnEmptyMachine(t *testing.T) {
 		require.Equal(t, want, got, name)
 	}
 	require.NoFileExists(t, filepath.Join(fresh, backup.Unfinished))
-	server := database(t, fresh)
+	server := postgrestest.Start(t, fresh, time.Now)
 	for _, schema := range []string{"slipway", "temporal", "temporal_visibility"} {
 		require.Equal(t, "row of "+schema, query(t, server.URL(), "select t from "+schema+".rows"))
 	}
-	require.NoError(t, server.Stop(t.Context()))
+	postgrestest.Stop(t, server)
 	_, err = run(t, "restore", first, "--data-dir", fresh, "--backup-passphrase-file", secret)
 	require.ErrorContains(t, err, "require a data folder that was not used, found "+fresh)
 }
@@ -188,7 +160,7 @@ func TestBackupsThatCannotBeRestoredLeaveNothing(t *testing.T) {
 	require.NoError(t, err)
 	theirs := write(t, filepath.Join(t.TempDir(), "identity"), other.String()+"\n")
 
-	fresh := filepath.Join(folder(t), "d")
+	fresh := filepath.Join(postgrestest.Folder(t), "d")
 	write(t, filepath.Join(fresh, "images", "live.iso"), "stays")
 	require.NoError(t, os.Chmod(fresh, 0o711))
 	for _, test := range []struct {
@@ -221,6 +193,14 @@ func TestBackupsThatCannotBeRestoredLeaveNothing(t *testing.T) {
 	entries, err := os.ReadDir(fresh)
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "only the live images")
+	elsewhere := filepath.Join(t.TempDir(), "keys")
+	_, err = run(t, "restore", file, "--data-dir", fresh, "--key-file", elsewhere, "--identity", mine)
+	require.ErrorContains(t, err, "fill the database: ")
+	require.NoFileExists(t, elsewhere, "the keys outside of the folder go too")
+	write(t, elsewhere, "of another service\n")
+	_, err = run(t, "restore", made[0], "--data-dir", fresh, "--key-file", elsewhere, "--identity", mine)
+	require.ErrorContains(t, err, "require a --key-file that is not there, found "+elsewhere)
+	require.FileExists(t, elsewhere)
 	_, err = run(t, "restore", made[0], "--data-dir", fresh, "--identity", mine)
 	require.NoError(t, err, "a good one after all")
 }
@@ -279,6 +259,10 @@ func TestBackupsAreEncryptedForSomebody(t *testing.T) {
 		_, err := run(t, append([]string{"backup", "--data-dir", t.TempDir()}, test.args...)...)
 		require.ErrorContains(t, err, test.want, strings.Join(test.args, " "))
 	}
-	_, err := run(t, "restore", short, "--data-dir", filepath.Join(t.TempDir(), "d"))
+	empty, good := filepath.Join(t.TempDir(), "d"), write(t, filepath.Join(t.TempDir(), "passphrase"), "correct horse battery\n")
+	_, err := run(t, "backup", "--data-dir", empty, "--backup-to", t.TempDir(), "--backup-passphrase-file", good)
+	require.ErrorContains(t, err, "no service has been started with these settings: ")
+	require.NoDirExists(t, empty, "nothing is made")
+	_, err = run(t, "restore", short, "--data-dir", filepath.Join(t.TempDir(), "d"))
 	require.ErrorContains(t, err, "require --backup-passphrase-file or --identity: backups are encrypted")
 }

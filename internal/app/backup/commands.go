@@ -1,7 +1,6 @@
 package backup
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -28,11 +27,8 @@ import (
 
 // parts are the settings of a service that say where it keeps what.
 type parts struct {
-	settings.ConfigFile
-	settings.KeyFile
-	DataDir     string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder of the service."`
-	DatabaseURL string `env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL of the service, if it does not run in the data folder." placeholder:"URL"`
-	BlobURL     string `env:"SLIPWAY_BLOB_URL" help:"Where the service keeps files, if not in the data folder." placeholder:"URL"`
+	settings.Place
+	BlobURL string `env:"SLIPWAY_BLOB_URL" help:"Where the service keeps files, if not in the data folder." placeholder:"URL"`
 }
 
 // Command writes a backup.
@@ -55,6 +51,9 @@ func (c *Command) Run(ctx context.Context, p *process.Process, s *settings.Sourc
 	recipients, identities, err := c.Recipient()
 	if err != nil {
 		return err
+	}
+	if _, err := os.Stat(c.Path(c.DataDir)); err != nil {
+		return fmt.Errorf("no service has been started with these settings: %w", err) // an open would make a database
 	}
 	place, end, err := c.open(ctx, p)
 	if err != nil {
@@ -103,6 +102,9 @@ func write(ctx context.Context, to *gocloud.Bucket, name string, recipients []ag
 	return summary, hex.EncodeToString(digest.Sum(nil)), errors.Join(err, w.Close())
 }
 
+// nothing visits a member that is only compared with its digest.
+func nothing(string, io.Reader) error { return nil }
+
 // readBack compares an object with its digest, and reads its members where a passphrase opens them.
 func readBack(ctx context.Context, from *gocloud.Bucket, name, sum string, identities []age.Identity) error {
 	r, err := from.NewReader(ctx, name, nil)
@@ -113,7 +115,7 @@ func readBack(ctx context.Context, from *gocloud.Bucket, name, sum string, ident
 	digest := sha256.New()
 	stored := io.TeeReader(r, digest)
 	if len(identities) > 0 {
-		if _, err := Read(stored, identities, func(string, int64, io.Reader) error { return nil }); err != nil {
+		if _, err := Read(stored, identities, nothing); err != nil {
 			return err
 		}
 	}
@@ -144,7 +146,8 @@ func (c *Command) forget(ctx context.Context, p *process.Process, to *gocloud.Bu
 			names = append(names, object.Key)
 		}
 	}
-	slices.Sort(names)                                            // by their time
+	slices.Sort(names) // by their time
+
 	for _, name := range names[:max(0, len(names)-int(c.Keep))] { //nolint:gosec // an int counts them
 		if err := to.Delete(ctx, name); err != nil {
 			return fmt.Errorf("remove %s: %w", name, err)
@@ -181,8 +184,7 @@ func (c *parts) open(ctx context.Context, p *process.Process) (place Place, end 
 			return place, nil, err
 		}
 	}
-	address := cmp.Or(c.BlobURL, "file://"+filepath.ToSlash(filepath.Join(c.DataDir, "blobs"))+"?create_dir=1")
-	if place.Blobs, err = blob.OpenBucket(ctx, address); err != nil {
+	if place.Blobs, err = blob.OpenBucket(ctx, settings.BlobAddress(c.BlobURL, c.DataDir)); err != nil {
 		stop()
 		return place, nil, err
 	}
@@ -241,7 +243,7 @@ func (c *RestoreCommand) Run(ctx context.Context, p *process.Process) error {
 	if err != nil {
 		return err
 	}
-	if err := CheckEmpty(c.DataDir); err != nil {
+	if err := c.checkEmpty(); err != nil {
 		return err
 	}
 	if err := c.sameUser(); err != nil {
@@ -254,7 +256,7 @@ func (c *RestoreCommand) Run(ctx context.Context, p *process.Process) error {
 		}
 		defer in.Close()
 		// Looked at as a whole before anything is made; standard input can be read once only.
-		if _, err := Read(in, identities, func(string, int64, io.Reader) error { return nil }); err != nil {
+		if _, err := Read(in, identities, nothing); err != nil {
 			return err
 		}
 		if _, err := in.Seek(0, io.SeekStart); err != nil {
@@ -265,7 +267,11 @@ func (c *RestoreCommand) Run(ctx context.Context, p *process.Process) error {
 		return fmt.Errorf("create data folder: %w", err)
 	}
 	mark := filepath.Join(c.DataDir, Unfinished)
-	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+	marked, err := os.OpenFile(mark, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // one restore at a time
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	if err := marked.Close(); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	about, err := c.restore(ctx, p, in, identities)
@@ -277,8 +283,8 @@ func (c *RestoreCommand) Run(ctx context.Context, p *process.Process) error {
 	}
 	made := about.MadeAt.Format("2006-01-02 15:04:05 MST")
 	fmt.Fprintf(p.Stdout, "restored into %s: the backup of %s, made by slipway %s\n", c.DataDir, made, about.Version)
-	if _, err := os.Stat(filepath.Join(c.DataDir, RestoredSettings)); err == nil {
-		fmt.Fprintf(p.Stdout, "compare the settings of the backup with yours: %s\n", filepath.Join(c.DataDir, RestoredSettings))
+	if _, err := os.Stat(filepath.Join(c.DataDir, restoredSettings)); err == nil {
+		fmt.Fprintf(p.Stdout, "compare the settings of the backup with yours: %s\n", filepath.Join(c.DataDir, restoredSettings))
 	}
 	fmt.Fprintln(p.Stdout, "start the service with the address that hosts know; slipway doctor examines the machine first")
 	return nil
@@ -293,16 +299,40 @@ func (c *RestoreCommand) restore(ctx context.Context, p *process.Process, r io.R
 	return Restore(ctx, r, identities, place)
 }
 
-// undo empties the data folder again. Live images and releases stay.
+// caches are folders that a restore neither minds nor touches.
+var caches = []string{"images", "releases"}
+
+// checkEmpty returns an error when the data folder or the key file has been used.
+func (c *RestoreCommand) checkEmpty() error {
+	entries, err := os.ReadDir(c.DataDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look into the data folder: %w", err)
+	}
+	for _, e := range entries {
+		if !slices.Contains(caches, e.Name()) {
+			return fmt.Errorf("require a data folder that was not used, found %s: a restore replaces nothing; "+
+				"move %s away, or name another --data-dir", filepath.Join(c.DataDir, e.Name()), c.DataDir)
+		}
+	}
+	if path := c.Path(c.DataDir); c.KeyFile.KeyFile != "" {
+		if _, err := os.Stat(path); err == nil {
+			return fmt.Errorf("require a --key-file that is not there, found %s: a restore replaces nothing", path)
+		}
+	}
+	return nil
+}
+
+// undo empties the data folder again and removes the keys. The mark goes last. Objects in a bucket stay: they are sealed, and the next
+// restore writes the same ones.
 func (c *RestoreCommand) undo() error {
 	entries, err := os.ReadDir(c.DataDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("empty the data folder again: %w", err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != "images" && name != "releases" && name != Unfinished {
+		if name := e.Name(); !slices.Contains(caches, name) && name != Unfinished {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(c.DataDir, name)))
 		}
 	}
-	return errors.Join(err, os.RemoveAll(filepath.Join(c.DataDir, Unfinished)))
+	return errors.Join(err, os.RemoveAll(c.Path(c.DataDir)), os.RemoveAll(filepath.Join(c.DataDir, Unfinished)))
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,26 +19,8 @@ import (
 // Unfinished is a file in the data folder while a restore is under way. A service refuses to start beside it.
 const Unfinished = "restore-unfinished"
 
-// RestoredSettings is where the settings file of a backup is put, in the data folder: it is for people to compare.
-const RestoredSettings = "settings-of-backup.yaml"
-
-// CheckEmpty returns an error when a data folder has been used.
-func CheckEmpty(dataDir string) error {
-	entries, err := os.ReadDir(dataDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("look into the data folder: %w", err)
-	}
-	for _, e := range entries {
-		if name := e.Name(); name != "images" && name != "releases" {
-			return fmt.Errorf("require a data folder that was not used, found %s: a restore replaces nothing; "+
-				"move %s away, or name another --data-dir", filepath.Join(dataDir, name), dataDir)
-		}
-	}
-	return nil
-}
+// restoredSettings is where the settings file of a backup is put, in the data folder: it is for people to compare.
+const restoredSettings = "settings-of-backup.yaml"
 
 // Restore puts an archive into an empty place: its database exists, and has no schema slipway. Nothing is in the database unless all
 // of the archive could be read.
@@ -52,7 +33,7 @@ func Restore(ctx context.Context, r io.Reader, identities []age.Identity, p Plac
 		return About{}, fmt.Errorf("restore: %w", err)
 	}
 	defer func() { _, _ = dump.Close(), os.Remove(dump.Name()) }()
-	about, err := Read(r, identities, func(name string, _ int64, r io.Reader) error {
+	about, err := Read(r, identities, func(name string, r io.Reader) error {
 		switch {
 		case name == dumpName:
 			_, err := io.Copy(dump, r)
@@ -95,7 +76,7 @@ func (p Place) file(name string, r io.Reader) error {
 	case name == "keys":
 		path = p.KeyFile
 	case name == "settings.yaml":
-		path = filepath.Join(p.DataDir, RestoredSettings)
+		path = filepath.Join(p.DataDir, restoredSettings)
 	case !slices.Contains(ownFiles, name):
 		return nil // of a later version of this format
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"net/netip"
 	"strings"
 	"time"
@@ -88,6 +89,7 @@ const patience = 5 * time.Second
 type examination struct {
 	Patient
 	outside Outside
+	carrier *http.Client // to other machines
 	// listens is set when a service answers at the address of the settings.
 	listens bool
 	found   []Finding
@@ -102,6 +104,7 @@ func Examine(ctx context.Context, p Patient) []Finding {
 	}
 	e.ok("settings", "can be read")
 	e.outside = p.Reader.Outside()
+	e.carrier = newCarrier(e.outside.TrustBundles)
 	for _, check := range []func(context.Context){
 		e.running, e.listener, e.address, e.certificate, e.dataFolder, e.files, e.database, e.temporal, e.clock, e.descriptors, e.programs,
 		e.registries, e.osImages, e.updateService,

@@ -22,7 +22,7 @@ import (
 
 // ThisMachine reads the machine that the process runs on.
 func ThisMachine() Machine {
-	return Machine{Clock: clockOfKernel, Free: freeBytes, Descriptors: openFiles, Resolve: resolve, Own: ownAddresses}
+	return Machine{Clock: clockOfKernel, Free: freeBytes, Descriptors: openFiles, Resolve: resolve, Own: settings.OwnAddresses}
 }
 
 // clockOfKernel asks adjtimex(2), whose state is TIME_ERROR while nothing keeps the clock right.
@@ -61,16 +61,6 @@ func openFiles(pid int) (uint64, error) {
 
 func resolve(ctx context.Context, name string) ([]netip.Addr, error) {
 	return net.DefaultResolver.LookupNetIP(ctx, "ip", name)
-}
-
-func ownAddresses() (all []netip.Addr, err error) {
-	list, err := net.InterfaceAddrs()
-	for _, a := range list {
-		if prefix, err := netip.ParsePrefix(a.String()); err == nil {
-			all = append(all, prefix.Addr())
-		}
-	}
-	return all, err
 }
 
 const (

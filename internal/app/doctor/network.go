@@ -30,14 +30,11 @@ const replaceIt = "replace it; the service reads it again without a restart"
 // running looks whether the service runs, and reads what it says of its parts.
 func (e *examination) running(ctx context.Context) {
 	const check = "service"
-	scheme := "https"
-	if e.Settings.PlainHTTP {
-		scheme = "http"
-	}
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // nothing is sent; see certificate
 	}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+settings.Reachable(e.Settings.Listen)+"/ready", http.NoBody)
+	address := e.Settings.Scheme() + "://" + settings.Reachable(e.Settings.Listen) + "/ready"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return
 	}
@@ -95,10 +92,7 @@ func (e *examination) port(ctx context.Context, check, address, flag string) {
 
 // base returns the address that hosts get.
 func (e *examination) base() *url.URL {
-	scheme := "https"
-	if e.Settings.PlainHTTP {
-		scheme = "http"
-	}
+	scheme := e.Settings.Scheme()
 	text := e.Settings.BaseURL
 	if text == "" {
 		text = scheme + "://" + settings.Reachable(e.Settings.Listen)

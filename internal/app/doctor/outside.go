@@ -76,13 +76,13 @@ func (e *examination) temporal(ctx context.Context) {
 	e.ok(check, connection.Options.HostPort+" answers")
 }
 
-// carrier returns a client that trusts what the service trusts of registries.
-func (e *examination) carrier() *http.Client {
+// newCarrier returns a client that trusts what the service trusts of registries.
+func newCarrier(bundles []string) *http.Client {
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
-	for _, bundle := range e.outside.TrustBundles {
+	for _, bundle := range bundles {
 		pool.AppendCertsFromPEM([]byte(bundle))
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // net/http's own; proxies come from the environment
@@ -125,7 +125,7 @@ func (e *examination) registries(ctx context.Context) {
 		if slices.Contains(e.Settings.InsecureRegistry, host) {
 			scheme = "http://"
 		}
-		_, err := answers(ctx, e.carrier(), http.MethodGet, scheme+host+"/v2/")
+		_, err := answers(ctx, e.carrier, http.MethodGet, scheme+host+"/v2/")
 		switch {
 		case err == nil:
 			e.ok("registry", host+" answers")
@@ -156,7 +156,7 @@ func (e *examination) osImages(ctx context.Context) {
 		return
 	}
 	have := e.outside.Downloaded
-	status, err := answers(ctx, e.carrier(), http.MethodHead, newest.URL)
+	status, err := answers(ctx, e.carrier, http.MethodHead, newest.URL)
 	const do = "let this machine reach it (firewall, HTTPS_PROXY), or add images with slipway images add"
 	switch {
 	case err != nil && have > 0:
@@ -175,7 +175,7 @@ func (e *examination) updateService(ctx context.Context) {
 	if !e.outside.Syncs {
 		return
 	}
-	if _, err := answers(ctx, e.carrier(), http.MethodHead, e.Settings.UpdateService); err != nil {
+	if _, err := answers(ctx, e.carrier, http.MethodHead, e.Settings.UpdateService); err != nil {
 		e.warning("update service", err.Error(),
 			"nothing, where the site has no internet: RELEASE_SOURCES='[]' stops asking, and the shipped releases are offered")
 		return

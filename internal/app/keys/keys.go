@@ -24,12 +24,7 @@ type Commands struct {
 }
 
 // place has the keys of a service, and what the service says of them.
-type place struct {
-	settings.ConfigFile
-	settings.KeyFile
-	DataDir     string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder of the service."`
-	DatabaseURL string `env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL of the service, if it does not run in the data folder." placeholder:"URL"`
-}
+type place struct{ settings.Place }
 
 // state holds the keys of the file, and what the service says of them.
 type state struct {

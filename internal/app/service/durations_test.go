@@ -3,6 +3,8 @@ package service_test
 import (
 	"context"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -52,6 +54,16 @@ func TestServiceDoesNotStartWithDurationsThatCannotWork(t *testing.T) {
 		"read --heartbeat: require a duration of at least 15s, found 0s\nread --oidc-session: require a duration of at least 1s, found 1ms")
 }
 
+func TestServiceDoesNotStartBesideARestoreThatWasNotFinished(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.EqualError(t, startWith(t, "--data-dir="+dir), "begun")
+	mark := filepath.Join(dir, "restore-unfinished")
+	require.NoError(t, os.WriteFile(mark, nil, 0o600))
+	require.EqualError(t, startWith(t, "--data-dir="+dir),
+		"a restore into "+dir+" was not finished ("+mark+"): empty the folder, and restore again")
+}
+
 // A duration that nothing limits would take a negative value.
 func TestEveryDurationOfTheServiceHasALeast(t *testing.T) {
 	t.Parallel()
@@ -75,7 +87,7 @@ func startWith(t *testing.T, flags ...string) error {
 	var command settings.API
 	parser, err := kong.New(&command, kong.Name("slipway"), kong.Bind(&settings.Sources{Env: noVariables{}}))
 	require.NoError(t, err)
-	_, err = parser.Parse(append(flags, "--database-url=x", "--data-dir="+t.TempDir()))
+	_, err = parser.Parse(append([]string{"--database-url=x", "--data-dir=" + t.TempDir()}, flags...))
 	require.NoError(t, err)
 	s := service.New(&process.Process{Log: slog.New(slog.DiscardHandler), Env: noVariables{}, Now: time.Now}, command.Service)
 	return s.Run(t.Context(), func(context.Context) error { return begun{} })

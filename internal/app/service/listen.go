@@ -36,7 +36,7 @@ func (s *Service) Listen(address string) error {
 		return err
 	}
 	if s.options.BaseURL == "" {
-		s.options.BaseURL = s.scheme() + "://" + settings.Reachable(s.server.Address())
+		s.options.BaseURL = s.options.Scheme() + "://" + settings.Reachable(s.server.Address())
 	}
 	s.options.BaseURL = strings.TrimSuffix(s.options.BaseURL, "/")
 	return s.listenForBoot(address)
@@ -205,14 +205,6 @@ func origin(address string) string {
 // certificates returns the folder of the service's own authority.
 func (s *Service) certificates() string { return filepath.Join(s.options.DataDir, "tls") }
 
-// scheme returns the scheme of the listener's address.
-func (s *Service) scheme() string {
-	if s.options.PlainHTTP {
-		return "http"
-	}
-	return "https"
-}
-
 // baseURL reads the address that was given; it is empty without.
 func (s *Service) baseURL() (*url.URL, error) {
 	if s.options.BaseURL == "" {
@@ -249,13 +241,13 @@ func namesOf(listen, base string) ([]string, error) {
 
 // addresses lists the addresses of this machine, except those that need a zone.
 func addresses() (out []string) {
-	list, err := net.InterfaceAddrs()
+	list, err := settings.OwnAddresses()
 	if err != nil {
 		return nil
 	}
 	for _, a := range list {
-		if prefix, err := netip.ParsePrefix(a.String()); err == nil && !prefix.Addr().IsLinkLocalUnicast() {
-			out = append(out, prefix.Addr().String())
+		if !a.IsLinkLocalUnicast() {
+			out = append(out, a.String())
 		}
 	}
 	return out

@@ -80,7 +80,8 @@ func New(p *process.Process, o settings.Service) *Service {
 // Run starts the service and ends it again, whether the start succeeds or not. A signal
 // during the start is no failure.
 func (s *Service) Run(ctx context.Context, start func(context.Context) error) error {
-	if mark := filepath.Join(s.options.DataDir, backup.Unfinished); exists(mark) {
+	mark := filepath.Join(s.options.DataDir, backup.Unfinished)
+	if _, err := os.Stat(mark); err == nil {
 		return fmt.Errorf("a restore into %s was not finished (%s): empty the folder, and restore again", s.options.DataDir, mark)
 	}
 	if err := s.identify(); err != nil {
@@ -101,11 +102,6 @@ func (s *Service) Run(ctx context.Context, start func(context.Context) error) er
 		err = nil
 	}
 	return errors.Join(err, s.Shutdown.Run(ctx))
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // Serve puts the API and what belongs to it behind the listener.

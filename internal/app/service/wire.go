@@ -81,11 +81,7 @@ func (s *Service) openStores(ctx context.Context) error {
 	s.registry.MustRegister(metrics.NewState(s.store, s.options.DataDir, s.process.Now))
 	s.Shutdown.Add("store", time.Second, func(context.Context) error { s.store.Close(); return nil })
 	s.checks = append(s.checks, process.Check{Name: "database", Ask: s.store.Ping})
-	address := s.options.BlobURL
-	if address == "" {
-		address = "file://" + filepath.Join(s.options.DataDir, "blobs") + "?create_dir=1"
-	}
-	if s.blobs, err = blob.Open(ctx, address, s.sealer); err != nil {
+	if s.blobs, err = blob.Open(ctx, settings.BlobAddress(s.options.BlobURL, s.options.DataDir), s.sealer); err != nil {
 		return fmt.Errorf("open files of the service: %w", err)
 	}
 	s.blobs.LockWith(s.store.LockObject)

@@ -198,6 +198,14 @@ type TLS struct {
 	ServiceCA      string   `name:"service-ca" env:"SLIPWAY_SERVICE_CA" type:"path" help:"Certificates, PEM, that hosts and new clusters trust for the address of the service; by default the service's own authority, and with --tls-cert or --plain-http the certificates of their system." placeholder:"FILE"`
 }
 
+// Scheme returns the scheme of the listener's address.
+func (t TLS) Scheme() string {
+	if t.PlainHTTP {
+		return "http"
+	}
+	return "https"
+}
+
 // WebAddress reads the http or https address that the setting name holds.
 func WebAddress(name, text string) (*url.URL, error) {
 	u, err := url.Parse(text)

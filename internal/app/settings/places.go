@@ -1,12 +1,37 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
 )
+
+// Place says where a service on this machine keeps what, for commands beside it.
+type Place struct {
+	ConfigFile
+	KeyFile
+	DataDir     string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder of the service."`
+	DatabaseURL string `env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL of the service, if it does not run in the data folder." placeholder:"URL"`
+}
+
+// BlobAddress returns where objects are kept: at the given address, or in the data folder.
+func BlobAddress(given, dataDir string) string {
+	return cmp.Or(given, "file://"+filepath.Join(dataDir, "blobs")+"?create_dir=1")
+}
+
+// OwnAddresses lists the addresses of this machine.
+func OwnAddresses() (all []netip.Addr, err error) {
+	list, err := net.InterfaceAddrs()
+	for _, a := range list {
+		if prefix, err := netip.ParsePrefix(a.String()); err == nil {
+			all = append(all, prefix.Addr())
+		}
+	}
+	return all, err
+}
 
 // Reachable replaces the address of all interfaces by the address of the machine's default route.
 func Reachable(listener string) string {
