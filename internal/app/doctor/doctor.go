@@ -62,8 +62,10 @@ type Outside struct {
 	TrustBundles []string // PEM, of the settings
 	Releases     []string // images of the releases that are offered
 	OSImages     openshift.OSImages
-	Downloaded   int  // live images that are here
-	Syncs        bool // with the update service
+	Downloaded   int // live images that are here
+	// AskImage returns an error unless a live image could be downloaded.
+	AskImage func(context.Context, openshift.OSImage) error
+	Syncs    bool // with the update service
 }
 
 // Reader reads settings as a start does.

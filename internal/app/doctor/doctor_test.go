@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"io"
 	"log/slog"
@@ -95,6 +96,56 @@ func insecure(p doctor.Patient) doctor.Patient {
 		p.Settings.InsecureRegistry = append(p.Settings.InsecureRegistry, strings.Split(releases[0].URL, "/")[0])
 	}
 	return p
+}
+
+// TestDoctorAsksForALiveImageAsADownloadDoes has a source that wants the authority, a header and a signature of the settings.
+func TestDoctorAsksForALiveImageAsADownloadDoes(t *testing.T) {
+	t.Parallel()
+	source := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet || r.Header.Get("X-Mirror-Key") != "k1" || r.URL.Query().Get("signature") != "s1" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		w.WriteHeader(http.StatusPartialContent)
+	}))
+	t.Cleanup(source.Close)
+	authority := filepath.Join(t.TempDir(), "authority.pem")
+	encoded := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: source.Certificate().Raw})
+	require.NoError(t, os.WriteFile(authority, encoded, 0o600))
+	listed := []string{"--os-images", `[{"openshift_version":"4.20","cpu_architecture":"x86_64","url":"` + source.URL +
+		`/live.iso?account=a1","version":"9.6"}]`}
+	trusted := append([]string{"--image-download-ca", authority}, listed...)
+	for _, test := range []struct {
+		name  string
+		args  []string
+		level doctor.Level
+		found string
+	}{
+		{
+			name: "as the settings say", level: doctor.OK, found: "the image of OpenShift 4.20 can be downloaded",
+			args: append([]string{"--image-download-headers", `{"X-Mirror-Key":"k1"}`, "--image-download-query", `{"signature":"s1"}`}, trusted...),
+		},
+		{
+			name: "without the header", level: doctor.Problem, args: trusted,
+			found: "the image of OpenShift 4.20 cannot be downloaded: get " + source.URL + "/live.iso: require 200 OK, found 403 Forbidden",
+		},
+		{
+			name: "without the authority", level: doctor.Problem, args: listed,
+			found: "get " + source.URL + "/live.iso: tls: failed to verify certificate: x509: certificate signed by unknown authority",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			for _, f := range doctor.Examine(t.Context(), insecure(patient(t, test.args...))) {
+				if f.Check == "live images" {
+					require.Equal(t, test.level, f.Level, "%+v", f)
+					require.Contains(t, f.Found, test.found)
+					return
+				}
+			}
+			require.Fail(t, "live images were not examined")
+		})
+	}
 }
 
 func TestDoctorFindsNothingWhereAllIsInOrder(t *testing.T) {

@@ -91,17 +91,16 @@ func newCarrier(bundles []string) *http.Client {
 }
 
 // answers returns an error when nothing answers at an address. Any status is an answer: registries ask for a login.
-func answers(ctx context.Context, c *http.Client, method, address string) (int, error) {
+func answers(ctx context.Context, c *http.Client, method, address string) error {
 	request, err := http.NewRequestWithContext(ctx, method, address, http.NoBody)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	response, err := c.Do(request)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	_ = response.Body.Close()
-	return response.StatusCode, nil
+	return response.Body.Close()
 }
 
 // publicRegistry has the releases that are shipped with the service.
@@ -125,7 +124,7 @@ func (e *examination) registries(ctx context.Context) {
 		if slices.Contains(e.Settings.InsecureRegistry, host) {
 			scheme = "http://"
 		}
-		_, err := answers(ctx, e.carrier, http.MethodGet, scheme+host+"/v2/")
+		err := answers(ctx, e.carrier, http.MethodGet, scheme+host+"/v2/")
 		switch {
 		case err == nil:
 			e.ok("registry", host+" answers")
@@ -155,18 +154,19 @@ func (e *examination) osImages(ctx context.Context) {
 		e.ok(check, what+" is "+newest.Path)
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := e.outside.AskImage(ctx, newest)
 	have := e.outside.Downloaded
-	status, err := answers(ctx, e.carrier, http.MethodHead, newest.URL)
-	const do = "let this machine reach it (firewall, HTTPS_PROXY), or add images with slipway images add"
+	const do = "let this machine reach it (firewall, HTTPS_PROXY, --image-download-ca), correct OS_IMAGES, " +
+		"or add images with slipway images add"
 	switch {
-	case err != nil && have > 0:
-		e.warning(check, fmt.Sprintf("%d are here; %s cannot be downloaded: %v", have, what, err), do)
-	case err != nil:
-		e.problem(check, what+" cannot be downloaded: "+err.Error(), do)
-	case status != http.StatusOK:
-		e.problem(check, fmt.Sprintf("%s: %s answers %d", what, newest.URL, status), "correct OS_IMAGES, or run slipway versions update")
-	default:
+	case err == nil:
 		e.ok(check, what+" can be downloaded")
+	case have > 0:
+		e.warning(check, fmt.Sprintf("%d are here; %s cannot be downloaded: %v", have, what, err), do)
+	default:
+		e.problem(check, what+" cannot be downloaded: "+err.Error(), do)
 	}
 }
 
@@ -175,7 +175,7 @@ func (e *examination) updateService(ctx context.Context) {
 	if !e.outside.Syncs {
 		return
 	}
-	if _, err := answers(ctx, e.carrier, http.MethodHead, e.Settings.UpdateService); err != nil {
+	if err := answers(ctx, e.carrier, http.MethodHead, e.Settings.UpdateService); err != nil {
 		e.warning("update service", err.Error(),
 			"nothing, where the site has no internet: RELEASE_SOURCES='[]' stops asking, and the shipped releases are offered")
 		return

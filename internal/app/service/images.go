@@ -12,9 +12,14 @@ import (
 	"slipway/internal/platform/metrics"
 )
 
+// imageOptions returns the options of the folder of operating systems.
+func (s *Service) imageOptions() (liveisos.Options, error) {
+	return images.StoreOptions(s.options.Downloads, s.process, s.options.DataDir, s.offers.osImages, s.offers.onDemand)
+}
+
 // openImages opens the folder of operating systems.
 func (s *Service) openImages() (*liveisos.Store, error) {
-	options, err := images.StoreOptions(s.options.Downloads, s.process, s.options.DataDir, s.offers.osImages, s.offers.onDemand)
+	options, err := s.imageOptions()
 	if err != nil {
 		return nil, err
 	}

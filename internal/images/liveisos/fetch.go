@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -38,11 +37,7 @@ func (d *download) because(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	var failed *url.Error
-	if errors.As(err, &failed) {
-		err = failed.Err // without the address, which may have secrets
-	}
-	return fmt.Errorf("get %s: %w", publicSource(d.e.image.URL), err)
+	return failedGet(d.e.image, err)
 }
 
 // ask sends the request, and a second one for the whole file when the server does not have the rest of this

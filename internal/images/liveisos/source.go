@@ -72,6 +72,34 @@ func (o Options) request(ctx context.Context, image openshift.OSImage) (*http.Re
 	return request, nil
 }
 
+// Ask returns an error unless the source of an image would answer a download. It asks for the first byte with GET: signed addresses
+// are often valid for no other method.
+func (o Options) Ask(ctx context.Context, image openshift.OSImage) error {
+	request, err := o.request(ctx, image)
+	if err != nil {
+		return failedGet(image, err)
+	}
+	request.Header.Set("Range", "bytes=0-0")
+	response, err := o.client().Do(request)
+	if err != nil {
+		return failedGet(image, err)
+	}
+	_ = response.Body.Close()
+	if code := response.StatusCode; code != http.StatusOK && code != http.StatusPartialContent {
+		return failedGet(image, fmt.Errorf("require 200 OK, found %s", response.Status))
+	}
+	return nil
+}
+
+// failedGet names the source of an image without parts that may be secret.
+func failedGet(image openshift.OSImage, err error) error {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err // without the address
+	}
+	return fmt.Errorf("get %s: %w", publicSource(image.URL), err)
+}
+
 // resume requests the rest of a part, unless the source has changed.
 func (p *partRecord) resume(request *http.Request, from int64) {
 	request.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
