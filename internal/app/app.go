@@ -17,6 +17,7 @@ import (
 	"slipway/internal/app/keys"
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
+	"slipway/internal/app/setup"
 	"slipway/internal/app/versions"
 	usercli "slipway/internal/cli"
 	"slipway/internal/cli/view"
@@ -35,6 +36,9 @@ type cli struct {
 	Config  configCommands  `cmd:"" help:"Show and check the settings of the service."`
 	Doctor  doctorCommand   `cmd:"" help:"Examine this machine and what the service needs: what is wrong, and what to do."`
 	Version versionCommand  `cmd:"" help:"Print the version."`
+
+	InstallService setup.InstallCommand `cmd:"" name:"install-service" help:"Install the service on this machine without a package, or upgrade it."`
+	RemoveService  setup.RemoveCommand  `cmd:"" name:"remove-service" help:"Remove a service that install-service installed; its data stays."`
 
 	AgentToken agentTokenCommand `cmd:"" help:"Sign a token of the v2 API for an InfraEnv or a cluster, with the service's keys."`
 

@@ -98,7 +98,7 @@ func boot(t *testing.T, programs ...string) *machine {
 func (m *machine) command(args ...string) *exec.Cmd {
 	return exec.Command("nsenter", append([]string{ //nolint:gosec // the test's own commands
 		"--target", strconv.Itoa(m.leader), "--mount", "--uts", "--ipc", "--pid", "--root", "--wd",
-		"--", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8",
+		"--", "env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8",
 	}, args...)...)
 }
 

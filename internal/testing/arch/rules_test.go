@@ -23,6 +23,7 @@ var (
 // allowed lists, for each package (or folder, ending in a slash), what else of ours it
 // may import; the first match decides.
 var allowed = []importRule{
+	{"deploy/packages", nil, "holds files"},
 	{"internal/wire", nil, "formats import nothing"},
 	{"internal/testing/hostexectest", []string{"internal/platform/hostexec"}, "stands in for a host in tests"},
 	{"internal/platform/hostexec", nil, "commands on a host import nothing"},

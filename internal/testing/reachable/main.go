@@ -16,6 +16,7 @@ import (
 	"slipway/internal/app/process"
 	"slipway/internal/app/service"
 	"slipway/internal/app/settings"
+	"slipway/internal/app/setup"
 	"slipway/internal/app/versions"
 	"slipway/internal/cli"
 	"slipway/internal/platform/auth"
@@ -33,6 +34,8 @@ type commands struct {
 	Rotation  keys.Commands
 	Backup    backup.Command
 	Restore   backup.RestoreCommand
+	Install   setup.InstallCommand
+	Remove    setup.RemoveCommand
 	Images    images.Commands
 	Login     cli.LoginCommand
 	Context   cli.ContextCommands
