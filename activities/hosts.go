@@ -181,6 +181,11 @@ func (a *Hosts) JudgeStage(ctx context.Context, r StageClock) (StageVerdict, err
 	return verdict, err
 }
 
+// AwaitProgress returns when a failed host has reported that it runs from its disk, or is installed: its workflow needs no decision.
+func (a *Hosts) AwaitProgress(ctx context.Context, r HostRef) error {
+	return awaitHost(ctx, a.Store, r, model.StatusLeft, model.HostStatuses{model.HostError})
+}
+
 // AwaitRediscovery returns when the host runs the live image again and has passed its checks.
 func (a *Hosts) AwaitRediscovery(ctx context.Context, r HostRef) error {
 	return awaitHost(ctx, a.Store, r, model.StatusReached, lifecycle.Rediscovered)

@@ -43,6 +43,8 @@ var passes = []model.Stage{
 const (
 	ofReboot = 4
 	ofDone   = 7
+	// ofConfiguring is the first stage after the reboot.
+	ofConfiguring = 5
 )
 
 // sequential is the state of one host and its installation after reports and activities that come one at a time. Only what users and
@@ -279,6 +281,12 @@ func (x *interleaved) reports() event {
 				return accepted
 			case m.is("installed", "resetting-pending-user-action"):
 				m.stage = max(m.stage, at)
+				return accepted
+			case m.is("error") && at > m.stage && at >= ofConfiguring: // it runs from its disk, and needs no decision
+				m.stage, m.status, m.attempt = at, "installing-in-progress", m.attempt+1
+				if at == ofDone {
+					m.status = "installed"
+				}
 				return accepted
 			}
 			return conflict

@@ -13,12 +13,13 @@ import (
 
 // missingHostReports reports hosts whose node exists as Joined and those whose node is
 // ready as Done. A host that waits for the user to fix its boot order is reported too: its
-// node proves that it started from its disk. A host that has not rebooted yet is left alone: a node with its name
-// is one of an attempt before.
+// node proves that it started from its disk. Of a host that the service has not seen reboot, only a node that is younger than its stage
+// is reported: another one with its name is of an attempt before.
 func missingHostReports(s State) []Action {
 	var actions []Action
 	for _, h := range s.Cluster.Hosts {
-		if !lifecycle.Reportable.Has(h.Status) || !h.Stage.LeftLiveImage() || h.Stage == model.StageDone {
+		left := lifecycle.Reportable.Has(h.Status) && h.Stage.LeftLiveImage() && h.Stage != model.StageDone
+		if !left && !unseen(h) {
 			continue
 		}
 		node := nodeOf(h, s)
@@ -38,6 +39,9 @@ func missingHostReports(s State) []Action {
 // ofAttemptBefore reports whether an earlier installation of its host left the node: it is older than the present reboot, and nothing has
 // brought it up since.
 func ofAttemptBefore(h Host, node *corev1.Node) bool {
+	if slices.Contains(leaving, h.Stage) {
+		return h.StageSince.IsZero() || !node.CreationTimestamp.After(h.StageSince)
+	}
 	return h.Stage == model.StageRebooting && !ready(node) && node.CreationTimestamp.Time.Before(h.StageSince)
 }
 

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
@@ -20,6 +21,15 @@ func TestHostsAreReportedAsTheirNodesAre(t *testing.T) {
 		return controller.Host{
 			Name: "worker-0", Stage: stage, Status: status, Addresses: []netip.Addr{netip.MustParseAddr("192.168.1.20")},
 		}
+	}
+	began := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	since := func(h controller.Host, minutes int) controller.Host {
+		h.StageSince = began.Add(time.Duration(minutes) * time.Minute)
+		return h
+	}
+	made := func(n corev1.Node, minutes int) corev1.Node {
+		n.CreationTimestamp = metav1.NewTime(began.Add(time.Duration(minutes) * time.Minute))
+		return n
 	}
 	const installing = model.HostInstallingInProgress
 	up, down := corev1.ConditionTrue, corev1.ConditionFalse
@@ -60,8 +70,33 @@ func TestHostsAreReportedAsTheirNodesAre(t *testing.T) {
 		"nothing while it still writes its disk": {
 			host: at(model.StageWritingImageToDisk, installing), nodes: []corev1.Node{node("worker-0", up)},
 		},
-		"nothing for a host in error": {
-			host: at(model.StageRebooting, model.HostError), nodes: []corev1.Node{node("worker-0", up)},
+		"joined and done when a younger node proves that it has rebooted": {
+			host: since(at(model.StageWritingImageToDisk, installing), 0), nodes: []corev1.Node{made(node("worker-0", up), 1)},
+			want: []model.Stage{model.StageJoined, model.StageDone},
+		},
+		"nothing for the node of an attempt before": {
+			host: since(at(model.StageWritingImageToDisk, installing), 1), nodes: []corev1.Node{made(node("worker-0", up), 0)},
+		},
+		"nothing for a node before its disk is written": {
+			host: since(at(model.StageInstalling, installing), 0), nodes: []corev1.Node{made(node("worker-0", up), 1)},
+		},
+		"joined and done when a failed host came up": {
+			host: since(at(model.StageRebooting, model.HostError), 0), nodes: []corev1.Node{made(node("worker-0", up), 1)},
+			want: []model.Stage{model.StageJoined, model.StageDone},
+		},
+		"joined when a failed host came up under its name of before": {
+			host: since(at(model.StageRebooting, model.HostError), 1), nodes: []corev1.Node{made(node("worker-0", up), 0)},
+			want: []model.Stage{model.StageJoined, model.StageDone},
+		},
+		"nothing when it did not": {
+			host: since(at(model.StageRebooting, model.HostError), 1), nodes: []corev1.Node{made(node("worker-0", down), 0)},
+		},
+		"done when a host that failed as a node is ready": {
+			host: since(at(model.StageJoined, model.HostError), 1), nodes: []corev1.Node{made(node("worker-0", up), 0)},
+			want: []model.Stage{model.StageDone},
+		},
+		"nothing for a host that failed in the live image": {
+			host: since(at(model.StageStartingInstallation, model.HostError), 0), nodes: []corev1.Node{made(node("worker-0", up), 1)},
 		},
 		"joined and done when the user had to fix the boot order": {
 			host: at(model.StageRebooting, model.HostInstallingPendingUserAction), nodes: []corev1.Node{node("worker-0", up)},
@@ -295,4 +330,41 @@ func TestClusterOfReadsHosts(t *testing.T) {
 	require.Empty(t, got.Hosts[0].Labels)
 	require.Equal(t, "worker.example.com", got.Hosts[1].Name)
 	require.Equal(t, map[string]string{"a": "b"}, got.Hosts[1].Labels)
+}
+
+func TestWorkersAreConfiguringWhenTheyFetchedTheirIgnition(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	address := netip.MustParseAddr("192.168.1.20")
+	for name, c := range map[string]struct {
+		stage   model.Stage
+		status  model.HostStatus
+		fetched time.Time
+		want    bool
+	}{
+		"after the reboot":                           {model.StageRebooting, "installing-in-progress", began.Add(time.Minute), true},
+		"after the reboot, by another clock":         {model.StageRebooting, "installing-in-progress", began.Add(-time.Second), true},
+		"a reboot that the service has not seen":     {model.StageWaitingForControlPlane, "installing-in-progress", began.Add(time.Minute), true},
+		"an attempt before":                          {model.StageWaitingForControlPlane, "installing-in-progress", began.Add(-time.Hour), false},
+		"a log without times":                        {model.StageWaitingForControlPlane, "installing-in-progress", time.Time{}, false},
+		"a failed host that a user has helped":       {model.StageRebooting, "error", began.Add(time.Minute), true},
+		"a failed host whose disk was not written":   {model.StageInstalling, "error", began.Add(time.Minute), false},
+		"a host that is configuring":                 {model.StageConfiguring, "installing-in-progress", began.Add(time.Minute), false},
+		"a host that was cancelled with its cluster": {model.StageRebooting, "cancelled", began.Add(time.Minute), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := controller.Host{
+				Name: "worker-0", Addresses: []netip.Addr{address}, Stage: c.stage, Status: c.status, StageSince: began,
+			}
+			got := controller.Missing(controller.State{
+				Announced: true, Cluster: controller.Cluster{Hosts: []controller.Host{h}}, Fetched: map[netip.Addr]time.Time{address: c.fetched},
+			})
+			var want []controller.Action
+			if c.want {
+				want = []controller.Action{controller.ReportHost{Host: h, Stage: model.StageConfiguring}}
+			}
+			require.Equal(t, want, got.Duties)
+		})
+	}
 }

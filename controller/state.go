@@ -31,8 +31,8 @@ type State struct {
 	Metal *Metal
 	// WorkerPool is the pool of workers where hosts have pools of their own; nil else.
 	WorkerPool *Pool
-	// Fetched are the addresses that fetched their Ignition; read while a host has rebooted.
-	Fetched map[netip.Addr]bool
+	// Fetched are the addresses that fetched their Ignition, with the last time; read while a host may have rebooted.
+	Fetched map[netip.Addr]time.Time
 	// Services are the cluster's, until its DNS has a service.
 	Services []corev1.Service
 	// CountReboots: the user wants to see how often nodes booted. RebootTries are the tries of this controller.

@@ -11,6 +11,7 @@ func Changes() map[string]int {
 		"end-after-reset":           1,
 		"failed-checks":             1,
 		"hold-hosts-from-the-start": 1,
+		"hosts-ahead":               1,
 		"look-after-reset":          1,
 		"readable":                  3,
 		"refuse-signals":            1,

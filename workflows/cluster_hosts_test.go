@@ -40,6 +40,38 @@ func TestHostWhoseWorkflowIsCancelledWaitsForADecision(t *testing.T) {
 	require.Equal(t, "complete", lines[len(lines)-1])
 }
 
+// A host that reports from its disk needs no decision: the boot order was repaired, or the service restored from an older backup.
+func TestHostThatIsAheadOfItsWorkflowContinues(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fails  string
+		stage  string
+		done   bool
+		writes int
+	}{
+		"a step whose answer was lost":     {"worker-1 image-write", "Writing image to disk", false, 2}, // the activity skips the second one
+		"a boot that took too long":        {"worker-1 Configuring", "Configuring", false, 1},
+		"a host that is installed already": {"worker-1 image-write", "Writing image to disk", true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newRecorder(3, 2)
+			w.fails[c.fails] = []error{stepFailed("the host fell silent")}
+			w.ahead = map[string]bool{"worker-1": true}
+			w.done[w.plan.Hosts[4].ID] = c.done
+			env := environment(t, w)
+			env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+			require.NoError(t, env.GetWorkflowError())
+			lines := w.lines()
+			require.Equal(t, 1, count(lines, "worker-1 failed: "+c.stage+": the host fell silent"))
+			require.Equal(t, c.writes, count(lines, "worker-1 image-write"))
+			require.Zero(t, count(lines, "worker-1 given up"))
+			require.Zero(t, count(lines, "worker-1 retried, left live image: true")+count(lines, "worker-1 retried, left live image: false"))
+			require.Equal(t, "complete", lines[len(lines)-1])
+		})
+	}
+}
+
 func TestHostWhoseWorkflowIsCancelledBeforeTheInstallationIsCheckedAgain(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(1, 0)

@@ -56,9 +56,6 @@ func within(ctx workflow.Context, limit time.Duration, what string, holds func()
 	return holds(), err
 }
 
-// forgives reports whether a host may fall silent in the middle of a step that writes:
-// with soft time-outs our agent is waited for, and asked again under the same step id,
-// which it runs once only.
-func (w *hostInstall) forgives() bool {
-	return w.request.Timeouts.Soft && w.request.Host.AgentSteps == model.FineSteps
-}
+// forgives reports whether a host may fall silent in the middle of a step that writes: our agent is asked again under the same step id,
+// which it runs once only. A host that stays silent fails by the rules of hosts; a service that was away is no silence of the host.
+func (w *hostInstall) forgives() bool { return w.request.Host.AgentSteps == model.FineSteps }

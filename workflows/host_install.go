@@ -38,6 +38,8 @@ const (
 	decideRetry     decision = CommandRetry
 	decideRetryStep decision = CommandRetryStep
 	decideEvict     decision = CommandEvict
+	// decideContinue is no command: the host is ahead of its workflow.
+	decideContinue decision = "continue"
 )
 
 // HostInstall installs one host: it checks disk and images, waits for its cluster,
@@ -94,6 +96,9 @@ func (w *hostInstall) attempts(ctx workflow.Context, from int) error {
 		}
 		if from, err = w.decide(ctx, at, err); err != nil {
 			return err
+		}
+		if from == len(stagesOf(w.request)) {
+			return w.notifyCluster(ctx, HostDone, "")
 		}
 	}
 }
@@ -239,9 +244,11 @@ func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, er
 	if err := w.notifyCluster(ctx, HostWaiting, w.reason); err != nil {
 		return 0, err
 	}
+	stop := w.watchProgress(ctx)
 	decided, err := w.shown.awaitAtMost(ctx, w.request.Timeouts.Decision, "Waiting for "+waitsForHost, func() bool {
 		return w.decision != decideNone
 	})
+	stop()
 	if err != nil {
 		return 0, err
 	}
@@ -252,10 +259,45 @@ func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, er
 		_ = w.notifyCluster(ctx, HostGone, w.reason)
 		return 0, temporal.NewNonRetryableApplicationError(w.reason, activities.FailureStep, nil)
 	}
-	if w.decision == decideRetryStep {
+	switch w.decision {
+	case decideRetryStep:
 		return at, nil
+	case decideContinue:
+		return w.continueAhead(ctx, at)
+	case decideNone, decideRetry, decideEvict:
 	}
 	return 0, w.rediscover(ctx, left)
+}
+
+// watchProgress decides for a host that reports from its disk while its workflow waits for a decision: it continues.
+func (w *hostInstall) watchProgress(ctx workflow.Context) (stop func()) {
+	if workflow.GetVersion(ctx, "hosts-ahead", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+		return func() {}
+	}
+	watching, stop := workflow.WithCancel(ctx)
+	var hosts *activities.Hosts
+	options := withStepOptions(watching, endless, w.request.Timeouts.Heartbeat, w.label("Wait for the host on its disk"))
+	reported := workflow.ExecuteActivity(options, hosts.AwaitProgress, w.ref)
+	workflow.Go(watching, func(ctx workflow.Context) {
+		if err := reported.Get(ctx, nil); err == nil && w.decision == decideNone {
+			w.decision = decideContinue
+		}
+	})
+	return stop
+}
+
+// continueAhead returns the stage that a host continues from which is ahead of its workflow: the failed one, whose steps are skipped, or
+// the end of the installation.
+func (w *hostInstall) continueAhead(ctx workflow.Context, at int) (int, error) {
+	var hosts *activities.Hosts
+	var stands activities.HostStanding
+	if err := record(ctx, "Look where the host stands", hosts.Standing, w.ref, &stands); err != nil {
+		return 0, err
+	}
+	if stands.Installed {
+		return len(stagesOf(w.request)), nil
+	}
+	return at, nil
 }
 
 // rediscover waits until a host that has left the live image is booted into it again.

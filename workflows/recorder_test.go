@@ -41,6 +41,8 @@ type recorder struct {
 	blocked map[string]bool
 	// stands is the stage of a host whose workflow was lost.
 	stands model.Stage
+	// ahead are the hosts that report from their disks while their workflows wait for a decision.
+	ahead map[string]bool
 	// rebooted is set when hosts have booted before they are waited for.
 	rebooted bool
 	// report is how the validations of the cluster stand.
@@ -253,6 +255,16 @@ func (w *recorder) GiveUpHost(_ context.Context, f activities.HostFailure) error
 
 func (w *recorder) RetryHost(_ context.Context, r activities.RetryRequest) error {
 	w.note("%s retried, left live image: %t", w.name(r.HostID), r.LeftLiveImage)
+	return nil
+}
+
+// AwaitProgress ends for the hosts in ahead.
+func (w *recorder) AwaitProgress(_ context.Context, r activities.HostRef) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ahead[w.name(r.HostID)] {
+		return activity.ErrResultPending
+	}
 	return nil
 }
 

@@ -130,6 +130,7 @@ func (c *Cluster) live(ctx context.Context, life string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return awaitNewLife(ctx, c.options.Site, c.clock, life) })
 	group.Go(func() error { return c.follow(ctx, server) })
+	group.Go(func() error { return c.serveConfigs(ctx, api) })
 	if c.options.Cloud {
 		group.Go(func() error { return kubeapi.RunCloud(ctx, api, c.clock.Real(look)) })
 	}

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -42,6 +41,8 @@ const temporalPorts = 4
 // fleet is a service, a cluster of simulated machines and all that belongs to it, each
 // part a process of its own.
 type fleet struct {
+	name       string // of the cluster
+	prefix     string // of the names of its machines
 	dir        string
 	dataDir    string
 	url        string
@@ -75,7 +76,7 @@ func newFleet(t *testing.T, env ...string) *fleet {
 	recorder(t)
 	program, demo := built.Binary(t), built.Demo(t)
 	dir := built.Folder(t, "e2e")
-	f := &fleet{dir: dir, dataDir: filepath.Join(dir, "service"), program: program, demo: demo, machines: map[string]*part{}}
+	f := &fleet{name: "e2e", dir: dir, dataDir: filepath.Join(dir, "service"), program: program, demo: demo, machines: map[string]*part{}}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(lastLines(dir))
@@ -92,6 +93,20 @@ func newFleet(t *testing.T, env ...string) *fleet {
 	f.pullSecret = fmt.Sprintf(`{"auths":{%q:{"auth":%q},"cloud.openshift.com":{"auth":%[2]q}}}`, f.registry.Address(), f.auth)
 	f.startService(t, env)
 	return f
+}
+
+// beside returns another cluster of the same service, on a site of its own.
+func (f *fleet) beside(t *testing.T, name string) *fleet {
+	t.Helper()
+	other := *f
+	other.name, other.prefix, other.dir, other.machines = name, name+"-", filepath.Join(f.dir, name), map[string]*part{}
+	require.NoError(t, os.Mkdir(other.dir, 0o755))
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(lastLines(other.dir))
+		}
+	})
+	return &other
 }
 
 func (f *fleet) startService(t *testing.T, env []string) {
@@ -139,11 +154,11 @@ func (f *fleet) define(t *testing.T, s shape) {
 	ctx := t.Context()
 	domain := "example.com"
 	cluster, err := f.client.RegisterCluster(ctx, wire.ClusterCreateParams{
-		Name: "e2e", OpenshiftVersion: release, PullSecret: f.pullSecret, BaseDNSDomain: &domain, ControlPlaneCount: &s.masters,
+		Name: f.name, OpenshiftVersion: release, PullSecret: f.pullSecret, BaseDNSDomain: &domain, ControlPlaneCount: &s.masters,
 	})
 	require.NoError(t, err)
 	f.id = cluster.ID
-	env, err := f.client.RegisterInfraEnv(ctx, wire.InfraEnvCreateParams{Name: "e2e_infra-env", PullSecret: f.pullSecret, ClusterID: &f.id})
+	env, err := f.client.RegisterInfraEnv(ctx, wire.InfraEnvCreateParams{Name: f.name + "_infra-env", PullSecret: f.pullSecret, ClusterID: &f.id})
 	require.NoError(t, err)
 	config, err := f.client.DiscoveryIgnition(ctx, env.ID)
 	require.NoError(t, err)
@@ -151,13 +166,13 @@ func (f *fleet) define(t *testing.T, s shape) {
 	require.NoError(t, os.WriteFile(f.ignition, config, 0o600))
 	place, err := site.Open(filepath.Join(f.dir, "site"))
 	require.NoError(t, err)
-	require.NoError(t, place.SetCluster(site.Cluster{Name: "e2e", Domain: domain, ControlPlane: s.masters, Version: release}))
+	require.NoError(t, place.SetCluster(site.Cluster{Name: f.name, Domain: domain, ControlPlane: s.masters, Version: release}))
 	f.startCluster(t, s, domain)
 	for i := range s.masters {
-		f.startMachine(t, s, fmt.Sprintf("master-%d", i), 20+i)
+		f.startMachine(t, s, fmt.Sprintf("%smaster-%d", f.prefix, i), 20+i)
 	}
 	for i := range s.workers {
-		f.startMachine(t, s, fmt.Sprintf("worker-%d", i), 120+i)
+		f.startMachine(t, s, fmt.Sprintf("%sworker-%d", f.prefix, i), 120+i)
 	}
 }
 
@@ -167,7 +182,7 @@ func (f *fleet) startCluster(t *testing.T, s shape, domain string) {
 	place := filepath.Join(f.dir, "site")
 	f.cluster = &part{name: "cluster", log: filepath.Join(f.dir, "cluster.log"), args: []string{
 		"cluster", "--root", filepath.Join(f.dir, "cluster"), "--site", place, "--speed", speed,
-		"--name", "e2e", "--domain", domain, "--control-plane", fmt.Sprint(s.masters), "--version", release,
+		"--name", f.name, "--domain", domain, "--control-plane", fmt.Sprint(s.masters), "--version", release,
 	}}
 	f.cluster.run(t, f.demo)
 	f.controller = &part{name: "controller", log: filepath.Join(f.dir, "controller.log"), args: []string{
@@ -179,7 +194,7 @@ func (f *fleet) startCluster(t *testing.T, s shape, domain string) {
 
 func (f *fleet) startMachine(t *testing.T, s shape, name string, last int) {
 	t.Helper()
-	kind := map[bool]string{true: "worker", false: "master"}[regexp.MustCompile(`^worker`).MatchString(name)]
+	kind := map[bool]string{true: "worker", false: "master"}[strings.HasPrefix(name, f.prefix+"worker")]
 	if s.masters == 1 {
 		kind = "single-node"
 	}

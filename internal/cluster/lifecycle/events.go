@@ -96,6 +96,8 @@ const (
 	EffectAttempt Effect = "attempt"
 	// EffectStageRepeated: count the attempt, keep the stage.
 	EffectStageRepeated Effect = "stage-repeated"
+	// EffectContinued: count an attempt, which begins at the reported stage; no decision is awaited any more.
+	EffectContinued Effect = "continued"
 	// EffectFailed: the installation failed; of a cluster, with an event. Of a host the
 	// caller ends the steps its workflow waits for.
 	EffectFailed Effect = "failed"

@@ -89,6 +89,18 @@ var eventCases = []hostCase{
 		"Host is done although it waited for its user", progress, "installing-pending-user-action", stage(model.StageDone),
 		"installed", none, "",
 	},
+	{
+		"Host is done although its workflow waits for a decision", progress, "error", all(retry, stage(model.StageDone)),
+		"installed", lifecycle.EffectContinued, "",
+	},
+	{
+		"Host of another cluster is done although its workflow waits for a decision", progress, "error",
+		all(retry, dayTwo, stage(model.StageDone)), "added-to-existing-cluster", lifecycle.EffectContinued, "",
+	},
+	{
+		"Host is ahead of its workflow, which waits for a decision", progress, "error", all(retry, stage(model.StageConfiguring)),
+		"installing-in-progress", lifecycle.EffectContinued, "Configuring",
+	},
 	{"Host progresses", progress, "installing", stage(model.StageWritingImageToDisk), "installing-in-progress", none, "Writing image to disk"},
 	{
 		"Host progresses", progress, "installing-pending-user-action", stage(model.StageConfiguring),
@@ -400,6 +412,8 @@ func TestRefusedHostEventsNameTheState(t *testing.T) {
 		{"cancelling before it began", lifecycle.CancelHost, "insufficient", nil},
 		{"binding a bound host", lifecycle.BindHost, "known", nil},
 		{"progress before it began", progress, "known", nil},
+		{"progress of a failed host in the live image", progress, "error", all(retry, stage(model.StageWritingImageToDisk))},
+		{"progress of a host that was given up", progress, "error", stage(model.StageDone)},
 		{"an unknown event", "Explode", "known", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -34,6 +34,7 @@ var hostEffects = map[Effect]func(*model.Host, *HostFacts, Recorder){
 		h.Stage, h.Progress = "", model.HostProgress{}
 	},
 	EffectStageRepeated: func(h *model.Host, f *HostFacts, _ Recorder) { h.Attempt, h.DecisionOpen = f.Attempt, false },
+	EffectContinued:     func(h *model.Host, _ *HostFacts, _ Recorder) { h.Attempt, h.DecisionOpen = h.Attempt+1, false },
 	EffectDecisionOpened: func(h *model.Host, f *HostFacts, _ Recorder) {
 		h.DecisionOpen, h.Progress.Info = true, f.Reason
 		h.Attempt = max(h.Attempt, 1) // a workflow was lost before it began an attempt

@@ -56,6 +56,9 @@ var (
 // workflow's, and the refresh (docs/reference/states.md, "Hosts of a cluster").
 var hostRows = slices.Concat(hostReportRows, hostWorkflowRows, refreshRows)
 
+// reportsAhead is why a failed host continues by itself.
+const reportsAhead = "it runs from its disk: its boot order was repaired, or the service was restored from a backup that is older than its reboot"
+
 // hostReportRows are the rows of reports by agents, installers and users.
 var hostReportRows = []hostRow{
 	{
@@ -87,6 +90,19 @@ var hostReportRows = []hostRow{
 		name: "Host is done although it waited for its user", event: HostProgressed, from: statuses{waitsForUser},
 		to: installed, when: inDone, info: hostInfo(infoInstalled),
 		why: "a node that is ready needs no second report to count as installed",
+	},
+	{
+		name: "Host of another cluster is done although its workflow waits for a decision", event: HostProgressed, from: statuses{failed},
+		to: added, when: and(awaitingRetry, inDone, isDayTwo), effect: EffectContinued, info: hostInfo("The host is part of the cluster"),
+		why: reportsAhead,
+	},
+	{
+		name: "Host is done although its workflow waits for a decision", event: HostProgressed, from: statuses{failed},
+		to: installed, when: and(awaitingRetry, inDone), effect: EffectContinued, info: hostInfo(infoInstalled), why: reportsAhead,
+	},
+	{
+		name: "Host is ahead of its workflow, which waits for a decision", event: HostProgressed, from: statuses{failed},
+		to: inProgress, when: and(awaitingRetry, hasRebooted), effect: EffectContinued, info: stageInfo, why: reportsAhead,
 	},
 	{
 		no: 5, name: "Host progresses", event: HostProgressed, from: statuses{inProgress, installing, waitsForUser},

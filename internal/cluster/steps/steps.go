@@ -99,6 +99,17 @@ func Of(t wire.StepType) (Step, bool) {
 // All returns the rows of the catalogue in order.
 func All() []Step { return slices.Clone(catalogue) }
 
+// OfInstallation returns the types of the steps that a host is installed with, all of them in the live image.
+func OfInstallation() []string {
+	var out []string
+	for _, s := range catalogue {
+		if s.Argument == ArgumentInstall {
+			out = append(out, string(s.Type))
+		}
+	}
+	return out
+}
+
 // Checks returns the checks before an installation, in the order workflows command them.
 func Checks() []Step {
 	var out []Step

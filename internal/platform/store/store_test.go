@@ -254,7 +254,7 @@ func TestStageReportFinishesAwaitedStagesAndTheReboot(t *testing.T) {
 		require.NoError(t, err)
 	}
 	_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, tx *store.Tx) error {
-		tx.StageReached(h, []model.Stage{model.StageRebooting, model.StageConfiguring, model.StageJoined})
+		tx.StageReached(h, []model.Stage{model.StageRebooting, model.StageConfiguring, model.StageJoined}, []string{"reboot", "install"})
 		return nil
 	})
 	require.NoError(t, err)

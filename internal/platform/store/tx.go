@@ -74,9 +74,9 @@ func (t *Tx) refreshMark(id uuid.UUID, kind string, generations int) {
 	t.notify(channelPulses, id.String())
 }
 
-// StageReached completes the pending activities that wait for this stage of the host or an earlier one. A host that
-// has left the live image also completes its reboot step: its reply may be lost.
-func (t *Tx) StageReached(h *model.Host, reached []model.Stage) {
+// StageReached completes the pending activities that wait for this stage of the host or an earlier one. A host that runs from its disk
+// also completes its open steps of the given types: their replies are lost.
+func (t *Tx) StageReached(h *model.Host, reached []model.Stage, over []string) {
 	names := make([]string, len(reached))
 	for i, stage := range reached {
 		names[i] = string(stage)
@@ -88,8 +88,8 @@ func (t *Tx) StageReached(h *model.Host, reached []model.Stage) {
 	if n := len(reached); n > 0 && reached[n-1].LeftLiveImage() && reached[n-1] != model.StageRebooting {
 		t.batch.Queue(`
 			update pending_activities set state = 'reported', reported_at = $3
-			where infra_env_id = $1 and host_id = $2 and kind = 'step' and type in ('reboot', 'install') and state in ('pending', 'sent')`,
-			h.InfraEnvID, h.ID, t.now)
+			where infra_env_id = $1 and host_id = $2 and kind = 'step' and type = any ($4) and state in ('pending', 'sent')`,
+			h.InfraEnvID, h.ID, t.now, over)
 	}
 	t.notify(channelReported, h.ID.String())
 }

@@ -84,6 +84,9 @@ func (r Hosts) progressed(h *model.Host, c *model.Cluster, stage model.Stage, in
 	}
 	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Timeouts: r.Timeouts, Now: t.Now()})
 	facts.Stage = stage
+	if stage == h.Stage {
+		facts.AwaitingRetry = false // a failed host that repeats its stage has not progressed
+	}
 	tr, err := lifecycle.NextHost(lifecycle.HostProgressed, h.Status, facts)
 	if err != nil {
 		return err
@@ -95,7 +98,7 @@ func (r Hosts) progressed(h *model.Host, c *model.Cluster, stage model.Stage, in
 		before := model.Counted{Host: h, Stage: h.Stage, Duration: t.Now().Sub(h.Progress.StageStartedAt)}
 		h.Stage, h.Progress.StageStartedAt, h.Progress.StageTimedOut = stage, t.Now(), false
 		h.Progress.Percentage = lifecycle.HostPercentage(h, single, stage)
-		t.StageReached(h, passes[:at+1])
+		t.StageReached(h, passes[:at+1], steps.OfInstallation())
 		e := events.New(events.HostInstallProgressUpdated, lifecycle.AboutHost(h), events.Props{"event": stageText(stage, info)}, t.Now())
 		e.Counted = before
 		t.Event(e)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -55,7 +57,7 @@ func (s *Server) serveObject(w http.ResponseWriter, r *http.Request, to target) 
 	switch r.Method {
 	case http.MethodGet:
 		if to.res.Kind == "Pod" && to.subresource == "log" {
-			s.serveLog(w, to)
+			s.serveLog(w, to, r.URL.Query().Get("timestamps") == "true")
 			return
 		}
 		obj, err = s.store.get(to.ref)
@@ -71,17 +73,27 @@ func (s *Server) serveObject(w http.ResponseWriter, r *http.Request, to target) 
 	respond(w, http.StatusOK, obj, err)
 }
 
-// LogAnnotation holds the log of a pod.
+// LogAnnotation holds the log of a pod. Lines may begin with their time, RFC 3339; others are as old as the pod.
 const LogAnnotation = "simulated.slipway/log"
 
-func (s *Server) serveLog(w http.ResponseWriter, to target) {
+// serveLog answers with a log; times are there for who asks for them (Kubernetes API, PodLogOptions).
+func (s *Server) serveLog(w http.ResponseWriter, to target, times bool) {
 	pod, err := s.store.get(to.ref)
 	if err != nil {
 		replyError(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain")
-	fmt.Fprint(w, pod.GetAnnotations()[LogAnnotation])
+	for line := range strings.Lines(pod.GetAnnotations()[LogAnnotation]) {
+		at, text, _ := strings.Cut(line, " ")
+		if _, err := time.Parse(time.RFC3339, at); err != nil {
+			at, text = pod.GetCreationTimestamp().UTC().Format(time.RFC3339Nano), line
+		}
+		if times {
+			text = at + " " + text
+		}
+		fmt.Fprint(w, text)
+	}
 }
 
 func respond(w http.ResponseWriter, code int, obj object, err error) {

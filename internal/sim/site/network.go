@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 const addressFolder = "addresses"
@@ -75,6 +76,15 @@ func (s *Site) NoteFetch(address netip.Addr, pool string) error {
 		return fmt.Errorf("note a fetch of Ignition: %w", err)
 	}
 	return s.writeText(filepath.Join(fetchFolder, address.String()), pool)
+}
+
+// LastFetch returns when the machine at an address asked last; zero for never.
+func (s *Site) LastFetch(address netip.Addr) time.Time {
+	info, err := os.Stat(filepath.Join(s.dir, fetchFolder, address.String()))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // Fetches lists the pools that machines asked for, by the address of the machine.
