@@ -168,6 +168,10 @@ reproducible: ## two builds of this commit, in two places and with two caches, a
 packages: build $(NFPM) ## .deb and .rpm for a server, in dist/packages
 	@NFPM=$(NFPM) deploy/packages/build
 
+.PHONY: release
+release: ## archives, packages, SBOM, notes and checksums of the version of this commit, in dist/release (ARCHES="amd64 arm64", SIGNING_KEY=key of GPG)
+	@deploy/release
+
 test-deploy: packages ## put the packages on a Debian system of their own with systemd: install, upgrade while a cluster installs, purge
 	@deploy/container-packages
 	@$(MAKE) --no-print-directory $(DEBIAN_TREE)
@@ -258,7 +262,7 @@ run-outside:
 	@$(MAKE) --no-print-directory -j1 run-conformance run-bench run-smoke-temporal
 
 run-bench:
-	$(NICE) $(GO) test -vet=off -count=1 -skip '^TestDisksOfARealMachine$$' ./test/bench/payload/... ./test/bench/coreos ./test/bench/disks
+	$(NICE) $(GO) test -vet=off -count=1 -skip '^TestDisksOfARealMachine$$' ./test/bench/payload/... ./test/bench/coreos ./test/bench/disks ./test/deploy
 	$(NICE) $(GO) test -vet=off -count=1 -v -run '^TestSmoke$$' ./test/bench/netns
 
 run-docs:
