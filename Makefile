@@ -51,6 +51,9 @@ PLAYWRIGHT    := $(TOOLS_DIR)/playwright-$(call digest,test/temporal/package-loc
 
 TEMPORAL_CLI  := $(TOOLS_DIR)/temporal-cli-$(TEMPORAL_CLI_VERSION)/temporal
 
+# Temporal's server and its tool for schemas, of the version that is bundled: go.mod has it.
+TEMPORAL_SERVER := $(TOOLS_DIR)/temporal-server-$(call digest,go.mod)/temporal-server
+
 SCHEMATHESIS  := $(TOOLS_DIR)/schemathesis-$(SCHEMATHESIS_VERSION)-$(HYPOTHESIS_VERSION)/bin/st
 
 AICLI         := $(TOOLS_DIR)/aicli-$(AICLI_VERSION)-$(ASSISTED_CLIENT_VERSION)/bin/aicli
@@ -168,7 +171,11 @@ reproducible: ## two builds of this commit, in two places and with two caches, a
 packages: build $(NFPM) ## .deb and .rpm for a server, in dist/packages
 	@NFPM=$(NFPM) deploy/packages/build
 
-.PHONY: release
+test-replicas: programs ## APIs and workers with a Temporal cluster of four processes over mutual TLS: a cluster is installed while each of them is killed
+	@$(MAKE) --no-print-directory $(TEMPORAL_SERVER)
+	TEMPORAL_SERVER=$(TEMPORAL_SERVER) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v -run '^TestReplicas' ./test/e2e
+
+.PHONY: test-replicas release
 release: ## archives, packages, SBOM, notes and checksums of the version of this commit, in dist/release (ARCHES="amd64 arm64", SIGNING_KEY=key of GPG)
 	@deploy/release
 
@@ -392,6 +399,14 @@ $(CONSOLE)/index.html:
 $(TEMPORAL_CLI):
 	@echo "building the temporal program $(TEMPORAL_CLI_VERSION) into $(TOOLS_DIR) (the first build compiles another Temporal server: 5 to 10 minutes on 2 cores)"
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install -ldflags '$(LDFLAGS)' github.com/temporalio/cli/cmd/temporal@$(TEMPORAL_CLI_VERSION)
+# In a module that requires what ours does: everything but its command line is compiled already.
+$(TEMPORAL_SERVER):
+	@echo "building Temporal's server into $(@D)"
+	@rm -rf $(@D) && mkdir -p $(@D)/module && sed 's/^module .*/module server/' go.mod > $(@D)/module/go.mod && cp go.sum $(@D)/module/
+	@cd $(@D)/module && printf 'package server\n\nimport (\n\t_ "go.temporal.io/server/temporal"\n)\n' > server.go && \
+	  $(GO) get github.com/urfave/cli/v2 && \
+	  $(NICE) $(GO) build -mod=mod -ldflags '$(LDFLAGS)' -o ../temporal-sql-tool go.temporal.io/server/cmd/tools/sql && \
+	  $(NICE) $(GO) build -mod=mod -ldflags '$(LDFLAGS)' -o ../temporal-server go.temporal.io/server/cmd/server
 $(GOLANGCI):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 $(GOFUMPT):

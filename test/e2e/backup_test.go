@@ -117,7 +117,7 @@ func (f *fleet) ownDatabase(t *testing.T) (address string, environment []string)
 		[]string{"PGHOST=" + config.Host, "PGUSER=" + config.User}
 }
 
-// openStore reads the rows of another database from now on.
+// openStore reads the rows of a database from now on.
 func (f *fleet) openStore(t *testing.T, address string) {
 	t.Helper()
 	keys, err := encryption.LoadOrCreate(filepath.Join(f.dataDir, "keys"))

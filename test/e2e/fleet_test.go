@@ -21,7 +21,6 @@ import (
 
 	"slipway/internal/client"
 	"slipway/internal/cluster/openshift"
-	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
 	"slipway/internal/sim/payload"
 	"slipway/internal/sim/site"
@@ -73,6 +72,14 @@ type shape struct {
 // newFleet starts a service; env is added to its environment.
 func newFleet(t *testing.T, env ...string) *fleet {
 	t.Helper()
+	f := releases(t)
+	f.startService(t, env)
+	return f
+}
+
+// releases returns a fleet that has releases, and no service yet.
+func releases(t *testing.T) *fleet {
+	t.Helper()
 	recorder(t)
 	program, demo := built.Binary(t), built.Demo(t)
 	dir := built.Folder(t, "e2e")
@@ -91,7 +98,6 @@ func newFleet(t *testing.T, env ...string) *fleet {
 	t.Cleanup(func() { _ = f.registry.Close() })
 	f.auth = base64.StdEncoding.EncodeToString([]byte("e2e:the-pull-secret-of-this-test"))
 	f.pullSecret = fmt.Sprintf(`{"auths":{%q:{"auth":%q},"cloud.openshift.com":{"auth":%[2]q}}}`, f.registry.Address(), f.auth)
-	f.startService(t, env)
 	return f
 }
 
@@ -111,11 +117,6 @@ func (f *fleet) beside(t *testing.T, name string) *fleet {
 
 func (f *fleet) startService(t *testing.T, env []string) {
 	t.Helper()
-	offers, err := json.Marshal([]openshift.Release{{
-		Version: release, DisplayName: release, CPUArchitectures: []string{"x86_64", "arm64"}, SupportLevel: "production", Default: true,
-		Image: f.registry.ReleaseImage(release),
-	}})
-	require.NoError(t, err)
 	address := built.FreeAddress(t)
 	ports := strconv.Itoa(built.FreePorts(t, temporalPorts))
 	f.url = "https://" + address
@@ -126,7 +127,7 @@ func (f *fleet) startService(t *testing.T, env []string) {
 		}
 	}
 	f.service = &part{
-		name: "service", log: filepath.Join(f.dir, "service.log"), env: append(env, "RELEASE_IMAGES="+string(offers)),
+		name: "service", log: filepath.Join(f.dir, "service.log"), env: append(env, f.offers(t)),
 		args: []string{
 			"up", "--data-dir", f.dataDir, "--listen", address, "--temporal-port", ports,
 			"--insecure-registry", f.registry.Address(), "--installer-user", "0", "--installer-paths", f.demo, "--heartbeat", heartbeat,
@@ -135,11 +136,18 @@ func (f *fleet) startService(t *testing.T, env []string) {
 	f.service.run(t, f.program)
 	built.WaitReady(t, f.url)
 	f.client = built.Administrator(t, f.dataDir)
-	sealer, err := encryption.LoadOrCreate(filepath.Join(f.dataDir, "keys"))
+	f.openStore(t, f.databaseURL())
+}
+
+// offers returns the setting of the releases that the service offers.
+func (f *fleet) offers(t *testing.T) string {
+	t.Helper()
+	list, err := json.Marshal([]openshift.Release{{
+		Version: release, DisplayName: release, CPUArchitectures: []string{"x86_64", "arm64"}, SupportLevel: "production", Default: true,
+		Image: f.registry.ReleaseImage(release),
+	}})
 	require.NoError(t, err)
-	f.store, err = store.Open(t.Context(), store.Options{URL: f.databaseURL(), Sealer: sealer, Now: time.Now})
-	require.NoError(t, err)
-	t.Cleanup(f.store.Close)
+	return "RELEASE_IMAGES=" + string(list)
 }
 
 // databaseURL reaches the bundled database through its socket.
