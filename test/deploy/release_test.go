@@ -34,7 +34,8 @@ func releasable(t *testing.T) string {
 	t.Helper()
 	repository := t.TempDir()
 	for name, text := range map[string]string{
-		"CHANGELOG.md":                "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-11-27\n- Added: more.\n\n## [1.2.2] - 2026-11-01\n- First.\n",
+		"CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-11-27\n- Added: more.\n\n" +
+			"## [1.2.2] - 2026-11-01\n- First.\n",
 		"internal/version/version.go": "package version\n\nconst Number = \"1.2.3\"\n",
 		"deploy/releases":             "# version, commit, date\n1.2.2 0123456789012345678901234567890123456789 2026-11-01\n",
 	} {

@@ -166,7 +166,9 @@ func (f *fleet) define(t *testing.T, s shape) {
 	})
 	require.NoError(t, err)
 	f.id = cluster.ID
-	env, err := f.client.RegisterInfraEnv(ctx, wire.InfraEnvCreateParams{Name: f.name + "_infra-env", PullSecret: f.pullSecret, ClusterID: &f.id})
+	env, err := f.client.RegisterInfraEnv(ctx, wire.InfraEnvCreateParams{
+		Name: f.name + "_infra-env", PullSecret: f.pullSecret, ClusterID: &f.id,
+	})
 	require.NoError(t, err)
 	config, err := f.client.DiscoveryIgnition(ctx, env.ID)
 	require.NoError(t, err)
