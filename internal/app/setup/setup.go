@@ -27,8 +27,9 @@ type InstallCommand struct{ Below }
 // Help says what is written.
 func (*InstallCommand) Help() string {
 	return `Does what the packages do, for systems without them: copies this program and the programs of hosts beside it, makes the user
-slipway, the units of systemd and /etc/slipway/slipway.yaml, and prints the next steps. A service that runs is restarted with the new program; its
-installations continue. Settings and data of before stay. PostgreSQL has to be installed, unless --database-url names a server.`
+slipway, the units of systemd and /etc/slipway/slipway.yaml, and prints the next steps. A service that runs is restarted with the new
+program; its installations continue. Settings and data of before stay. PostgreSQL has to be installed, unless --database-url names a
+server.`
 }
 
 // Run writes files and runs what the packages run.

@@ -57,7 +57,7 @@ var (
 var hostRows = slices.Concat(hostReportRows, hostWorkflowRows, refreshRows)
 
 // reportsAhead is why a failed host continues by itself.
-const reportsAhead = "it runs from its disk: its boot order was repaired, or the service restored from a backup that is older than its reboot"
+const reportsAhead = "it runs from its disk: its boot order was repaired, or the service restored from a backup before its reboot"
 
 // hostReportRows are the rows of reports by agents, installers and users.
 var hostReportRows = []hostRow{
