@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/sim"
 	"slipway/internal/wire"
 	"slipway/test/built"
 )
@@ -82,15 +81,7 @@ func TestARestoredServiceFindsItsHostsFurther(t *testing.T) {
 
 	for c := range shapes {
 		c.awaitStatus(t, wire.ClusterStatusInstalled)
-		for name := range c.machines {
-			writes := 0
-			for _, e := range journal(t, filepath.Join(c.machineDir(name), sim.LogFile)) {
-				if e.Event == sim.EventWriteStarted {
-					writes++
-				}
-			}
-			require.Equal(t, 1, writes, "image writes of %s of %s", name, c.name)
-		}
+		c.writtenOnce(t)
 	}
 }
 
