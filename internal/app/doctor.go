@@ -21,6 +21,7 @@ const (
 // doctorCommand takes the flags of slipway up, and changes nothing.
 type doctorCommand struct {
 	settings.Up
+	Ready  bool   `help:"Ask the running service alone whether it is ready, as health checks of containers do."`
 	Output string `short:"o" default:"text" enum:"text,json" help:"Output format: text or json."`
 }
 
@@ -32,7 +33,11 @@ Exit codes: 0, all is in order; 10, there are warnings; 1, there is a problem.`
 
 // Run prints findings.
 func (c *doctorCommand) Run(ctx context.Context, p *process.Process) error {
-	found := doctor.Examine(ctx, doctor.Patient{
+	examine := doctor.Examine
+	if c.Ready {
+		examine = doctor.Ready
+	}
+	found := examine(ctx, doctor.Patient{
 		Settings: c.Up, Reader: service.New(p, c.Service), Ports: engine.CheckPorts, Machine: doctor.ThisMachine(), Process: p,
 	})
 	write := doctor.Print

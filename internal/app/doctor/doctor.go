@@ -116,6 +116,17 @@ func Examine(ctx context.Context, p Patient) []Finding {
 	return e.found
 }
 
+// Ready runs one check: a service that does not answer, or is not ready, is a problem.
+func Ready(ctx context.Context, p Patient) []Finding {
+	e := &examination{Patient: p}
+	e.running(ctx)
+	if !e.listens {
+		e.found = nil
+		e.problem("service", "does not answer at "+p.Settings.Listen, "its log names the cause")
+	}
+	return e.found
+}
+
 func (e *examination) ok(check, found string) {
 	e.found = append(e.found, Finding{Check: check, Found: found})
 }

@@ -407,6 +407,17 @@ func TestDoctorReadsWhatARunningServiceSays(t *testing.T) {
 		Check: "service", Level: doctor.Problem, Found: "runs at " + address + ", and is not ready keys: no answer, temporal: no answer",
 		Do: "its log names the cause: journalctl -u slipway",
 	})
+
+	require.Equal(t, []doctor.Finding{{
+		Check: "service", Level: doctor.Problem, Found: "runs at " + address + ", and is not ready keys: no answer, temporal: no answer",
+		Do: "its log names the cause: journalctl -u slipway",
+	}}, doctor.Ready(t.Context(), p))
+	state, code = `{"status":"ready","database":"ok"}`, http.StatusOK
+	require.Equal(t, []doctor.Finding{{Check: "service", Found: "runs at " + address}}, doctor.Ready(t.Context(), p))
+	server.Close()
+	require.Equal(t, []doctor.Finding{{
+		Check: "service", Level: doctor.Problem, Found: "does not answer at " + address, Do: "its log names the cause",
+	}}, doctor.Ready(t.Context(), p), "a service that does not run")
 }
 
 func TestFindingsAreReadByProgramsAndPeople(t *testing.T) {
