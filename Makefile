@@ -90,7 +90,7 @@ build: programs foreign ## all programs, in bin/: agent and controller for four 
 
 programs: ## the four programs, for this machine
 	@echo "building bin/slipway (the first build compiles the Temporal server: 4 to 10 minutes on 2 cores)"
-	$(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway ./cmd/slipway
+	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway ./cmd/slipway
 	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-agent-$$($(GO) env GOARCH) ./cmd/slipway-agent
 	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-controller-$$($(GO) env GOARCH) ./cmd/slipway-controller
 	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-demo ./cmd/slipway-demo
@@ -179,11 +179,33 @@ test-replicas: programs ## APIs and workers with a Temporal cluster of four proc
 release: ## archives, packages, SBOM, notes and checksums of the version of this commit, in dist/release (ARCHES="amd64 arm64", SIGNING_KEY=key of GPG)
 	@deploy/release
 
-test-deploy: packages ## put the packages on a Debian system of their own with systemd: install, upgrade while a cluster installs, purge
+# Where Debian's packages are kept, and from which Debian they are taken: deploy/images/packages.lock.
+IMAGE_ARCHITECTURES ?= amd64 arm64
+IMAGE_LOCK          ?= deploy/images/packages.lock
+IMAGES_FOLDER       ?= dist/images
+IMAGES_OF_TESTS = $(MAKE) --no-print-directory images IMAGE_ARCHITECTURES=$$($(GO) env GOARCH) IMAGE_LOCK=dist/packages.lock
+.PHONY: images images-lock
+images: build ## container images of the service and of its replicas, for amd64 and arm64, in dist/images (another architecture compiles the Temporal server again)
+	$(foreach arch,$(filter-out $(shell $(GO) env GOARCH),$(IMAGE_ARCHITECTURES)),CGO_ENABLED=0 GOARCH=$(arch) $(NICE) $(GO) build \
+	  -ldflags '$(LDFLAGS)' -o bin/slipway-$(arch) ./cmd/slipway &&) :
+	$(NICE) $(GO) run ./deploy/images -out $(IMAGES_FOLDER) -lock $(IMAGE_LOCK) -cache $(CACHE)/debian-packages \
+	  -own $$($(GO) env GOARCH) -architectures '$(IMAGE_ARCHITECTURES)' -version "$$(bin/slipway version -o json | jq -r .build_id)" \
+	  -revision $$(git rev-parse HEAD) -created $$(git log -1 --format=%ct)
+
+images-lock: ## take the current packages of Debian for the images: deploy/images/packages.lock
+	deploy/images/lock
+
+# The images are made for this machine's architecture, twice. A mirror may have dropped a locked version of a package: then with the
+# current ones.
+test-deploy: packages ## put the packages on a Debian system of their own with systemd: install, upgrade while a cluster installs, purge; run the images
 	@deploy/container-packages
 	@$(MAKE) --no-print-directory $(DEBIAN_TREE)
 	@NFPM=$(NFPM) VERSION=$$(bin/slipway version -o json | jq -r .build_id).newer deploy/packages/build dist/newer
-	DEBIAN_TREE=$(DEBIAN_TREE) DEB=$$(ls $(CURDIR)/dist/packages/*.deb) DEB_NEWER=$$(ls $(CURDIR)/dist/newer/*.deb) RPM=$$(ls $(CURDIR)/dist/packages/*.rpm) \
+	@mkdir -p dist && cp deploy/images/packages.lock dist/packages.lock
+	@$(IMAGES_OF_TESTS) IMAGES_FOLDER=dist/images || { echo 'no images with deploy/images/packages.lock: next with the packages that Debian has now'; \
+	  deploy/images/lock $(CURDIR)/dist/packages.lock && $(IMAGES_OF_TESTS) IMAGES_FOLDER=dist/images; }
+	@$(IMAGES_OF_TESTS) IMAGES_FOLDER=dist/again
+	IMAGES=$(CURDIR)/dist/images IMAGES_AGAIN=$(CURDIR)/dist/again DEBIAN_TREE=$(DEBIAN_TREE) DEB=$$(ls $(CURDIR)/dist/packages/*.deb) DEB_NEWER=$$(ls $(CURDIR)/dist/newer/*.deb) RPM=$$(ls $(CURDIR)/dist/packages/*.rpm) \
 	  $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/deploy
 
 SHIPPED = bin/slipway $(wildcard bin/slipway-agent-* bin/slipway-controller-*)

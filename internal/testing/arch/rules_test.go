@@ -173,6 +173,8 @@ var allowed = []importRule{
 	{"installer/", slices.Concat([]string{"installer", "installer/"}, remote, nouns), "never the store or Temporal"},
 	{"installer", slices.Concat([]string{"installer/"}, remote, nouns), "never the store or Temporal"},
 	{"controller", slices.Concat(remote, nouns), "never the store or Temporal"},
+	{"deploy/images/oci", nil, "packs files, whatever they are"},
+	{"deploy/images", []string{"deploy/images/oci"}, "the command that builds container images"},
 }
 
 // importRule lists our packages that a package, or all below a folder, may import.
