@@ -22,6 +22,7 @@ D2_VERSION            := v0.7.1
 GOVULNCHECK_VERSION   := v1.1.4
 # The newest whose modules can all be fetched from a module proxy.
 NFPM_VERSION          := v2.45.2
+HELM_VERSION          := v3.22.0
 CYCLONEDX_VERSION     := v1.10.0
 
 # The newest that the Go of go.mod builds.
@@ -41,6 +42,7 @@ WORKFLOWCHECK := $(TOOLS_DIR)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowche
 D2            := $(TOOLS_DIR)/d2-$(D2_VERSION)/d2
 CYCLONEDX     := $(TOOLS_DIR)/cyclonedx-gomod-$(CYCLONEDX_VERSION)/cyclonedx-gomod
 NFPM          := $(TOOLS_DIR)/nfpm-$(NFPM_VERSION)/nfpm
+HELM          := $(TOOLS_DIR)/helm-$(HELM_VERSION)/helm
 GOVULNCHECK   := $(TOOLS_DIR)/govulncheck-$(GOVULNCHECK_VERSION)/govulncheck
 
 # Where known vulnerabilities are listed: a copy of a site without internet is GOVULNDB=file:///...
@@ -207,6 +209,15 @@ test-deploy: packages ## put the packages on a Debian system of their own with s
 	@$(IMAGES_OF_TESTS) IMAGES_FOLDER=dist/again
 	IMAGES=$(CURDIR)/dist/images IMAGES_AGAIN=$(CURDIR)/dist/again DEBIAN_TREE=$(DEBIAN_TREE) DEB=$$(ls $(CURDIR)/dist/packages/*.deb) DEB_NEWER=$$(ls $(CURDIR)/dist/newer/*.deb) RPM=$$(ls $(CURDIR)/dist/packages/*.rpm) \
 	  $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/deploy
+
+test-helm: programs ## the Helm chart: lint, what it renders for the values in its folder ci, and its pods as processes
+	@$(MAKE) --no-print-directory run-helm
+
+.PHONY: test-helm run-helm
+run-helm: $(HELM)
+	@for values in deploy/helm/slipway/ci/*.yaml; do $(HELM) lint --quiet --strict deploy/helm/slipway --values $$values || exit 1; done
+	@$(MAKE) --no-print-directory $(TEMPORAL_CLI) || echo 'the temporal program cannot be built here: pods do not run as processes'
+	HELM=$(HELM) TEMPORAL_CLI=$$(ls $(TEMPORAL_CLI) 2>/dev/null) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/helm
 
 SHIPPED = bin/slipway $(wildcard bin/slipway-agent-* bin/slipway-controller-*)
 sbom: programs $(CYCLONEDX) ## what each program is made of, in dist/sbom (CycloneDX), and the licences of it, in dist/licences
@@ -441,6 +452,8 @@ $(GOVULNCHECK):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
 $(NFPM):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install -ldflags '$(LDFLAGS)' github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
+$(HELM):
+	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install -ldflags '$(LDFLAGS)' helm.sh/helm/v3/cmd/helm@$(HELM_VERSION)
 $(WORKFLOWCHECK):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install go.temporal.io/sdk/contrib/tools/workflowcheck@$(WORKFLOWCHECK_VERSION)
 # Built in a module that only requires it: go install of a version asks for the list of all versions, which the module

@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"slipway/internal/app/versions"
 	"slipway/internal/client"
 	"slipway/internal/images/liveisos"
+	"slipway/internal/platform/certificates"
 	"slipway/internal/platform/idlememory"
 	"slipway/internal/platform/metrics"
 )
@@ -65,7 +67,7 @@ type imageService struct {
 
 func (s *imageService) start(ctx context.Context) error {
 	begin, p, c := s.process.Now(), s.process, s.options
-	security, err := c.security()
+	security, err := c.security(p.Log)
 	if err != nil {
 		return err
 	}
@@ -86,6 +88,9 @@ func (s *imageService) start(ctx context.Context) error {
 	}
 	registry := process.NewRegistry()
 	registry.MustRegister(s.store.Collector())
+	if security != nil {
+		registry.MustRegister(metrics.NewCertificate(c.certificate().End))
+	}
 	s.shutdown.Background("operating system images", s.store.Run)
 	scheme := "http"
 	if security != nil {
@@ -141,21 +146,26 @@ func (c *serveCommand) serviceURL(p *process.Process) (string, error) {
 	return strings.TrimSuffix(u.String(), "/"), nil
 }
 
-// security returns the TLS settings of --listen; nil: no HTTPS.
-func (c *serveCommand) security() (*tls.Config, error) {
+// security returns the TLS settings of --listen; nil: no HTTPS. A certificate that is replaced is read again.
+func (c *serveCommand) security(log *slog.Logger) (*tls.Config, error) {
 	switch {
 	case c.TLSCert == "" && c.TLSKey == "":
 		return nil, nil
 	case c.TLSCert == "" || c.TLSKey == "":
 		return nil, errors.New("--tls-cert and --tls-key are required together")
 	}
-	certificate, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+	// HTTP/1.1 only: firmware knows nothing else, and a second protocol would share one
+	// connection's window among downloads.
+	security, err := c.certificate().Server(log)
 	if err != nil {
 		return nil, fmt.Errorf("read --tls-cert and --tls-key: %w", err)
 	}
-	// HTTP/1.1 only: firmware knows nothing else, and a second protocol would share one
-	// connection's window among downloads.
-	return &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}, nil
+	return security, nil
+}
+
+// certificate returns the files of the listener's certificate.
+func (c *serveCommand) certificate() certificates.Files {
+	return certificates.Files{Certificate: c.TLSCert, Key: c.TLSKey}
 }
 
 // plainAddress returns the address for firmware without HTTPS; empty: none.

@@ -150,6 +150,7 @@ func TestImagesAloneSpeakHTTPSAndLittleElse(t *testing.T) {
 	require.True(t, strings.HasPrefix(address, "https://"), address)
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
 	kernel := read(t, client, address+"/boot-artifacts/kernel?version=4.22", http.StatusOK)
+	require.Regexp(t, `(?m)^slipway_certificate_end_seconds 1\.\d+e\+09$`, read(t, client, address+"/metrics", http.StatusOK))
 	plain := "http://127.0.0.1:" + port
 	require.Equal(t, kernel, read(t, httpclient.New(t), plain+"/boot-artifacts/kernel?version=4.22", http.StatusOK))
 	const id = "/images/00000000-0000-0000-0000-000000000001"

@@ -18,6 +18,7 @@ import (
 	"slipway/internal/app/settings"
 	"slipway/internal/platform/certificates"
 	"slipway/internal/platform/guard"
+	"slipway/internal/platform/metrics"
 )
 
 // Listen opens the listener of the API, and takes the base URL from it where none is given.
@@ -141,7 +142,7 @@ func (s *Service) security(address string) (*tls.Config, error) {
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return nil, errors.New("--tls-cert and --tls-key are required together")
 	case o.TLSCert != "":
-		return certificates.Files{Certificate: o.TLSCert, Key: o.TLSKey}.Server(s.logger)
+		return s.withCertificate(certificates.Files{Certificate: o.TLSCert, Key: o.TLSKey})
 	}
 	names, err := namesOf(address, given.Hostname())
 	if err != nil {
@@ -162,7 +163,13 @@ func (s *Service) security(address string) (*tls.Config, error) {
 		s.ownAuthority(s.serviceCA, created)
 	}
 	s.background("certificates", own.Keep(s.logger))
-	return own.Files().Server(s.logger)
+	return s.withCertificate(own.Files())
+}
+
+// withCertificate returns the TLS settings of a listener with these files, and shows when the certificate ends.
+func (s *Service) withCertificate(files certificates.Files) (*tls.Config, error) {
+	s.registry.MustRegister(metrics.NewCertificate(files.End))
+	return files.Server(s.logger)
 }
 
 // ownNames lists all names by which requests may call the service.

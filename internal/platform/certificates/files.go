@@ -22,6 +22,19 @@ func (f Files) Server(log *slog.Logger) (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.get}, nil
 }
 
+// End returns when the certificate ends, as it is on disk now.
+func (f Files) End() (time.Time, error) {
+	text, err := os.ReadFile(f.Certificate)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the certificate: %w", err)
+	}
+	certificate, err := ParseCertificate(text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read %s: %w", f.Certificate, err)
+	}
+	return certificate.NotAfter, nil
+}
+
 // source is a certificate that may be replaced on disk.
 type source struct {
 	files Files

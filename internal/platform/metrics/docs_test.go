@@ -25,31 +25,9 @@ const temporalIntro = "## Temporal's SDK\nWhat the clients and workers of Slipwa
 	"Metrics of tasks come from processes with a worker, `slipway up` and `slipway worker`. " +
 	"A metric keeps at most 200 sets of labels; the rest is one\nwith `otel_metric_overflow`.\n\n"
 
-// alerts are rules for Prometheus. Temporal tries a workflow task again after at most 10 minutes (WorkflowTaskRetryMaxInterval in
-// common/dynamicconfig/constants.go of the server), so that one which fails again and again fails at least twice in 30 minutes.
-const alerts = "## Alerts\nRules for Prometheus. The first is a workflow that does not proceed: Temporal tries its task again after 10 " +
-	"minutes at most, without end, and it\ncontinues by itself once a worker can run it. Its history in the web UI shows the failure; " +
-	"after a change of versions see [upgrade](../upgrade.md).\n" + "```yaml\n" + `groups:
-- name: slipway-temporal
-  rules:
-  - alert: SlipwayWorkflowTaskFails
-    expr: sum by (workflow_type, failure_reason) (increase(temporal_workflow_task_execution_failed_total[30m])) > 1
-    annotations:
-      summary: "{{ $labels.workflow_type }} does not proceed: {{ $labels.failure_reason }}"
-  - alert: SlipwayWorkerHasNoFreeSlot
-    expr: >-
-      max by (instance, worker_type)
-      (max_over_time(temporal_worker_task_slots_available{worker_type=~"WorkflowWorker|ActivityWorker"}[10m])) == 0
-    annotations:
-      summary: "{{ $labels.instance }} takes no more tasks ({{ $labels.worker_type }})"
-  - alert: SlipwayTemporalDoesNotAnswer
-    expr: >-
-      sum by (instance)
-      (increase(temporal_request_failure_total{status_code=~"UNAVAILABLE|DEADLINE_EXCEEDED|PERMISSION_DENIED"}[5m])) > 10
-    for: 5m
-    annotations:
-      summary: "calls of {{ $labels.instance }} to Temporal fail"
-` + "```\n"
+const alerts = "## Alerts\nRules for Prometheus are in [alerts.yaml](../../deploy/helm/slipway/alerts.yaml) of the Helm chart, a dashboard for " +
+	"Grafana in `dashboards/` beside it.\nTemporal tries a workflow task that fails again after 10 minutes at most, without end, and the " +
+	"workflow continues by itself once a\nworker can run it; after a change of versions see [upgrade](../upgrade.md).\n"
 
 func TestDocsOfMetrics(t *testing.T) {
 	t.Parallel()

@@ -183,9 +183,9 @@ type Metric struct {
 	Labels           []string
 }
 
-// List lists every metric: first the v2 API's, then the metrics of Slipway, of images and of Temporal's SDK.
+// List lists every metric: first the v2 API's, then the metrics of Slipway, of images, of the listener and of Temporal's SDK.
 func List() []Metric {
-	rows := slices.Concat(table, imageTable, temporalTable)
+	rows := slices.Concat(table, imageTable, certificateTable, temporalTable)
 	out := make([]Metric, len(rows))
 	for i, t := range rows {
 		out[i] = Metric{t.name, string(t.kind), t.help, slices.Clone(t.labels)}
