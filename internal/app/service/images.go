@@ -12,9 +12,11 @@ import (
 	"slipway/internal/platform/metrics"
 )
 
-// imageOptions returns the options of the folder of operating systems.
+// imageOptions returns the options of the folder of operating systems. Where an image service has another address, it downloads them: this
+// process does when a request comes here all the same.
 func (s *Service) imageOptions() (liveisos.Options, error) {
-	return images.StoreOptions(s.options.Downloads, s.process, s.options.DataDir, s.offers.osImages, s.offers.onDemand)
+	onDemand := s.offers.onDemand || s.options.ImageServiceURL != ""
+	return images.StoreOptions(s.options.Downloads, s.process, s.options.DataDir, s.offers.osImages, onDemand)
 }
 
 // openImages opens the folder of operating systems.
