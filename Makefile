@@ -210,7 +210,7 @@ test-deploy: packages ## put the packages on a Debian system of their own with s
 	IMAGES=$(CURDIR)/dist/images IMAGES_AGAIN=$(CURDIR)/dist/again DEBIAN_TREE=$(DEBIAN_TREE) DEB=$$(ls $(CURDIR)/dist/packages/*.deb) DEB_NEWER=$$(ls $(CURDIR)/dist/newer/*.deb) RPM=$$(ls $(CURDIR)/dist/packages/*.rpm) \
 	  $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/deploy
 
-test-helm: programs ## the Helm chart: lint, what it renders for the values in its folder ci, and its pods as processes
+test-helm: programs ## the Helm chart: lint, what it renders for the values in its folder ci, its pods as processes, and after make bench-kube against an API server
 	@$(MAKE) --no-print-directory run-helm
 
 .PHONY: test-helm run-helm

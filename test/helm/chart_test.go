@@ -22,8 +22,8 @@ import (
 const (
 	chart     = "../../deploy/helm/slipway"
 	namespace = "assisted"
-	// kubernetes is the version that templates are rendered for: the bench's.
-	kubernetes = "1.36.3"
+	// kubeVersion is the version that templates are rendered for: the bench's.
+	kubeVersion = "1.36.3"
 )
 
 // cases are the files of values in the chart's folder ci.
@@ -60,7 +60,7 @@ func of(t *testing.T, name string) manifests {
 // render renders the chart with a file of values, and more arguments of helm.
 func render(ctx context.Context, helm, values string, args ...string) (manifests, error) {
 	command := exec.CommandContext(ctx, helm, append([]string{ //nolint:gosec // the test's own command
-		"template", "lab", chart, "--namespace", namespace, "--kube-version", kubernetes, "--values", values,
+		"template", "lab", chart, "--namespace", namespace, "--kube-version", kubeVersion, "--values", values,
 	}, args...)...)
 	var out, complaints bytes.Buffer
 	command.Stdout, command.Stderr = &out, &complaints

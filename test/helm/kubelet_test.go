@@ -112,7 +112,7 @@ func (n *node) volume(t *testing.T, folder string, v corev1.Volume) string {
 // environment returns the variables of a container.
 func (n *node) environment(t *testing.T, c corev1.Container) []string {
 	t.Helper()
-	env := []string{"PATH=/usr/bin:/usr/sbin"}
+	env := []string{"PATH=/usr/bin:/usr/sbin", "HOME=/"} // as runc gives a user that has no line in /etc/passwd
 	for _, v := range c.Env {
 		value := v.Value
 		if v.ValueFrom != nil {
@@ -123,6 +123,24 @@ func (n *node) environment(t *testing.T, c corev1.Container) []string {
 		env = append(env, v.Name+"="+value)
 	}
 	return env
+}
+
+// exec runs the program with arguments in the container of a pod, as kubectl exec does, and returns what it prints.
+func (n *node) exec(t *testing.T, p *process, args ...string) string {
+	t.Helper()
+	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", p.Process.Pid))
+	require.NoError(t, err)
+	inside := strings.Fields(string(list))
+	require.Len(t, inside, 1)
+	id := fmt.Sprint(userOfPods)
+	command := exec.Command("nsenter", append([]string{ //nolint:gosec // the test's own
+		"--target=" + inside[0], "--mount", "--root", "--wd=/", "/usr/bin/setpriv", "--reuid=" + id, "--regid=" + id, "--clear-groups",
+		"/opt/slipway/" + filepath.Base(n.binary),
+	}, args...)...)
+	command.Env = p.Env
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
 }
 
 // process is a program that a test has started.

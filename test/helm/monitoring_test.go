@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/VictoriaMetrics/metricsql"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -19,20 +20,23 @@ import (
 	"slipway/internal/platform/metrics"
 )
 
-// metric finds names of metrics in an expression: words of PromQL and of labels have no such prefix.
-var metric = regexp.MustCompile(`\b(?:slipway|service_assisted_installer|temporal|process)_[a-z0-9_]+\b`)
+// described has the name and the labels in the description of a metric.
+var described = regexp.MustCompile(`fqName: "([^"]+)".*variableLabels: \{([^}]*)\}`)
 
-// fqName is the name in the description of a metric.
-var fqName = regexp.MustCompile(`fqName: "([^"]+)"`)
+// added are the labels that Prometheus adds to what it reads from pods.
+var added = []string{"namespace", "pod", "instance"}
 
-// exported lists the series that processes of slipway have.
-func exported(t *testing.T) (names []string) {
+// exported maps the series that processes of slipway have to their labels.
+func exported(t *testing.T) map[string][]string {
 	t.Helper()
+	series := map[string][]string{"process_resident_memory_bytes": nil} // of the library's collector of processes
 	for _, m := range metrics.List() {
-		names = append(names, m.Name)
-		if m.Kind == "histogram" {
-			names = append(names, m.Name+"_bucket", m.Name+"_count", m.Name+"_sum")
+		if m.Kind != "histogram" {
+			series[m.Name] = m.Labels
+			continue
 		}
+		series[m.Name+"_count"], series[m.Name+"_sum"] = m.Labels, m.Labels
+		series[m.Name+"_bucket"] = append(slices.Clone(m.Labels), "le")
 	}
 	store, err := liveisos.Open(liveisos.Options{Folder: t.TempDir()})
 	require.NoError(t, err)
@@ -40,18 +44,38 @@ func exported(t *testing.T) (names []string) {
 	store.Collector().Describe(descs)
 	close(descs)
 	for desc := range descs {
-		names = append(names, fqName.FindStringSubmatch(desc.String())[1])
+		found := described.FindStringSubmatch(desc.String())
+		require.NotNil(t, found, desc.String())
+		series[found[1]] = strings.Split(found[2], ",")
 	}
-	return append(names, "process_resident_memory_bytes") // of the library's collector of processes
+	return series
 }
 
-// requireExported checks that an expression asks for metrics that exist, and for one at least.
-func requireExported(t *testing.T, names []string, expression string) {
+// requireExported reads an expression, and checks that its metrics exist and have the labels that it names. MetricsQL has all of PromQL.
+func requireExported(t *testing.T, series map[string][]string, expression string) {
 	t.Helper()
-	found := metric.FindAllString(expression, -1)
-	require.NotEmpty(t, found, expression)
-	for _, name := range found {
-		require.Contains(t, names, name, expression)
+	parsed, err := metricsql.Parse(expression)
+	require.NoError(t, err, expression)
+	var labels, named []string
+	metricsql.VisitAll(parsed, func(e metricsql.Expr) {
+		switch e := e.(type) {
+		case *metricsql.MetricExpr:
+			for _, filters := range e.LabelFilterss {
+				require.Equal(t, "__name__", filters[0].Label, expression)
+				own, found := series[filters[0].Value]
+				require.True(t, found, "%s: %s", filters[0].Value, expression)
+				labels = append(append(labels, own...), added...)
+				for _, filter := range filters[1:] {
+					require.Contains(t, slices.Concat(own, added), filter.Label, expression)
+				}
+			}
+		case *metricsql.ModifierExpr:
+			named = append(named, e.Args...)
+		}
+	})
+	require.NotEmpty(t, labels, expression)
+	for _, label := range named {
+		require.Contains(t, labels, label, expression)
 	}
 }
 
@@ -75,13 +99,13 @@ func TestAlertsAskForMetricsThatExist(t *testing.T) {
 	require.NoError(t, err)
 	var file rules
 	require.NoError(t, yaml.UnmarshalStrict(text, &file))
-	names := exported(t)
+	series := exported(t)
 	var alerts []string
 	for _, group := range file.Groups {
 		for _, rule := range group.Rules {
 			require.NotContains(t, alerts, rule.Alert)
 			alerts = append(alerts, rule.Alert)
-			requireExported(t, names, rule.Expr)
+			requireExported(t, series, rule.Expr)
 			require.NotEmpty(t, rule.Annotations["summary"], rule.Alert)
 			require.Contains(t, []string{"critical", "warning", "info"}, rule.Labels["severity"], rule.Alert)
 		}
@@ -111,7 +135,7 @@ func TestDashboardsAskForMetricsThatExist(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(chart, "dashboards", "*.json"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	names := exported(t)
+	series := exported(t)
 	rendered := read[corev1.ConfigMap](t, of(t, "large"), "ConfigMap", "assisted-dashboard-slipway")
 	require.Equal(t, "1", rendered.Labels["grafana_dashboard"])
 	for _, file := range files {
@@ -145,7 +169,7 @@ func TestDashboardsAskForMetricsThatExist(t *testing.T) {
 			require.Equal(t, panel.Type == "row", len(panel.Targets) == 0, panel.Title)
 			for _, target := range panel.Targets {
 				require.Equal(t, "${datasource}", target.Datasource.UID)
-				requireExported(t, names, target.Expr)
+				requireExported(t, series, target.Expr)
 			}
 		}
 	}
@@ -184,7 +208,7 @@ func adapted(t *testing.T) map[string]string {
 // Deployments grow by metrics that their own pods export, and that the adapter is set up for.
 func TestPodsAreScaledByTheirOwnMetrics(t *testing.T) {
 	t.Parallel()
-	m, names, known := of(t, "large"), exported(t), adapted(t)
+	m, series, known := of(t, "large"), exported(t), adapted(t)
 	for component, want := range map[string]string{
 		"api": "slipway_requests_per_second", "worker": "temporal_worker_task_slots_used", "images": "slipway_image_bodies",
 	} {
@@ -192,7 +216,7 @@ func TestPodsAreScaledByTheirOwnMetrics(t *testing.T) {
 		require.Equal(t, "assisted-"+component, h.Spec.ScaleTargetRef.Name)
 		require.Len(t, h.Spec.Metrics, 1)
 		require.Equal(t, want, h.Spec.Metrics[0].Pods.Metric.Name)
-		require.True(t, slices.Contains(names, known[want]), want)
+		require.Contains(t, series, known[want])
 		for _, object := range m {
 			if object.GetKind() == "Deployment" && object.GetName() == "assisted-"+component {
 				require.NotContains(t, object.Object["spec"], "replicas", "the autoscaler's")
