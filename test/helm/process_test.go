@@ -65,8 +65,7 @@ func TestPodsRunAsProcesses(t *testing.T) {
 	url := pgtest.URL(t)
 	port := built.FreePorts(t, 4)
 	tr := trial{port, port + 1, port + 2, net.JoinHostPort("127.0.0.1", strconv.Itoa(port+3)), url}
-	server := exec.Command(temporal, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", strconv.Itoa(port+3), "--log-level", "error")
-	run(t, "temporal", filepath.Join(t.TempDir(), "temporal.log"), server)
+	startTemporal(t, temporal, tr.temporal)
 	m, err := render(t.Context(), helm, tr.values(t))
 	require.NoError(t, err)
 
@@ -91,7 +90,6 @@ func TestPodsRunAsProcesses(t *testing.T) {
 	roots := x509.NewCertPool()
 	require.True(t, roots.AppendCertsFromPEM(n.contents["lab-slipway-tls"]["ca.crt"]))
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
-	waitFor(t, tr.temporal)
 	token := ""
 	for _, component := range []string{"worker", "api", "images"} {
 		p := all[component]
@@ -123,6 +121,19 @@ func TestPodsRunAsProcesses(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
 	require.Equal(t, http.StatusUnauthorized, answer.StatusCode)
+}
+
+// startTemporal starts Temporal's development server at an address, and waits until it listens.
+func startTemporal(t *testing.T, program, address string) {
+	t.Helper()
+	host, port, err := net.SplitHostPort(address)
+	require.NoError(t, err)
+	server := exec.Command(program, "server", "start-dev", "--headless", "--ip", host, "--port", port, "--log-level", "error")
+	run(t, "temporal", filepath.Join(t.TempDir(), "temporal.log"), server)
+	await.True(t, func() bool {
+		connection, err := net.DialTimeout("tcp", address, time.Second)
+		return err == nil && connection.Close() == nil
+	}, "Temporal does not listen")
 }
 
 // passes waits until a probe succeeds, as a kubelet asks it.
@@ -189,18 +200,6 @@ func socketOf(t *testing.T, url string) string {
 	require.True(t, found, url)
 	folder, _, _ := strings.Cut(rest, " ")
 	return folder
-}
-
-// waitFor waits until a server listens.
-func waitFor(t *testing.T, address string) {
-	t.Helper()
-	await.True(t, func() bool {
-		connection, err := net.DialTimeout("tcp", address, time.Second)
-		if err != nil {
-			return false
-		}
-		return connection.Close() == nil
-	}, "no server listens", address)
 }
 
 // text returns what a process has printed.

@@ -32,9 +32,7 @@ func TestReleaseIsReady(t *testing.T) {
 	url := pgtest.URL(t)
 	port := built.FreePorts(t, 4)
 	tr := trial{port, port + 1, port + 2, net.JoinHostPort("127.0.0.1", strconv.Itoa(port+3)), url}
-	server := exec.Command(temporal, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", strconv.Itoa(port+3), "--log-level", "error")
-	run(t, "temporal", filepath.Join(t.TempDir(), "temporal.log"), server)
-	waitFor(t, tr.temporal)
+	startTemporal(t, temporal, tr.temporal)
 	objects := built.Folder(t, "objects")
 	require.NoError(t, os.Chmod(objects, 0o777)) //nolint:gosec // the pods' user writes there
 	c.namespace(t, namespace)
@@ -117,7 +115,9 @@ func (k *kubelet) take(t *testing.T, p *corev1.Pod) {
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // as a kubelet
 	}}
-	passes(t, client, running, container, container.ReadinessProbe)
+	for _, probe := range []*corev1.Probe{container.StartupProbe, container.ReadinessProbe} {
+		passes(t, client, running, container, probe)
+	}
 	started := true
 	status.Ready, status.Started = true, &started
 	status.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.Now()}

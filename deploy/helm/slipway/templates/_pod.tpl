@@ -84,7 +84,7 @@ topologySpreadConstraints:
   {{- end }}
 {{- end }}
 
-{{/* Image, probes and what every container of a Deployment has. The argument has scheme and ready as well. */}}
+{{/* Image, probes and what every container of a Deployment has. The argument has scheme, startup and ready as well. */}}
 {{- define "slipway.container" -}}
 image: {{ include "slipway.image" .root }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
@@ -93,10 +93,10 @@ resources:
   {{- toYaml .values.resources | nindent 2 }}
 # The process answers from its first second on; until it is ready it migrates the database and connects.
 startupProbe:
-  httpGet: {path: /health, port: http, scheme: {{ .scheme | upper }}}
+  httpGet: {path: {{ .startup }}, port: http, scheme: {{ .scheme | upper }}}
   periodSeconds: 2
   timeoutSeconds: 3
-  failureThreshold: 60
+  failureThreshold: 150
 livenessProbe:
   httpGet: {path: /live, port: http, scheme: {{ .scheme | upper }}}
   periodSeconds: 10
