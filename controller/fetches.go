@@ -101,6 +101,5 @@ func fetches(h Host) bool {
 // unseen: the host may run from its disk, and the service has not seen it reboot, as it was restored from an earlier backup or was away.
 // What the host does counts only if it is younger than the stage that the service knows: the rest is of an attempt before.
 func unseen(h Host) bool {
-	return (lifecycle.Reportable.Has(h.Status) || h.Status == model.HostError) && slices.Contains(leaving, h.Stage) ||
-		h.Status == model.HostError && h.Stage.LeftLiveImage() && h.Stage != model.StageDone
+	return lifecycle.Reportable.Has(h.Status) && !h.Stage.LeftLiveImage() || h.Status == model.HostError && h.Stage != model.StageDone
 }

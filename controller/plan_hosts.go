@@ -39,7 +39,7 @@ func missingHostReports(s State) []Action {
 // ofAttemptBefore reports whether an earlier installation of its host left the node: it is older than the present reboot, and nothing has
 // brought it up since.
 func ofAttemptBefore(h Host, node *corev1.Node) bool {
-	if slices.Contains(leaving, h.Stage) {
+	if !h.Stage.LeftLiveImage() {
 		return h.StageSince.IsZero() || !node.CreationTimestamp.After(h.StageSince)
 	}
 	return h.Stage == model.StageRebooting && !ready(node) && node.CreationTimestamp.Time.Before(h.StageSince)

@@ -77,8 +77,12 @@ func TestHostsAreReportedAsTheirNodesAre(t *testing.T) {
 		"nothing for the node of an attempt before": {
 			host: since(at(model.StageWritingImageToDisk, installing), 1), nodes: []corev1.Node{made(node("worker-0", up), 0)},
 		},
-		"nothing for a node before its disk is written": {
-			host: since(at(model.StageInstalling, installing), 0), nodes: []corev1.Node{made(node("worker-0", up), 1)},
+		"joined and done when it is still at its beginning, for the service": {
+			host: since(at(model.StageStartingInstallation, installing), 0), nodes: []corev1.Node{made(node("worker-0", up), 1)},
+			want: []model.Stage{model.StageJoined, model.StageDone},
+		},
+		"nothing for a host whose stage has no time": {
+			host: at("", installing), nodes: []corev1.Node{made(node("worker-0", up), 1)},
 		},
 		"joined and done when a failed host came up": {
 			host: since(at(model.StageRebooting, model.HostError), 0), nodes: []corev1.Node{made(node("worker-0", up), 1)},
@@ -96,7 +100,7 @@ func TestHostsAreReportedAsTheirNodesAre(t *testing.T) {
 			want: []model.Stage{model.StageDone},
 		},
 		"nothing for a host that failed in the live image": {
-			host: since(at(model.StageStartingInstallation, model.HostError), 0), nodes: []corev1.Node{made(node("worker-0", up), 1)},
+			host: since(at(model.StageStartingInstallation, model.HostError), 1), nodes: []corev1.Node{made(node("worker-0", up), 0)},
 		},
 		"joined and done when the user had to fix the boot order": {
 			host: at(model.StageRebooting, model.HostInstallingPendingUserAction), nodes: []corev1.Node{node("worker-0", up)},
@@ -348,7 +352,7 @@ func TestWorkersAreConfiguringWhenTheyFetchedTheirIgnition(t *testing.T) {
 		"an attempt before":                          {model.StageWaitingForControlPlane, "installing-in-progress", began.Add(-time.Hour), false},
 		"a log without times":                        {model.StageWaitingForControlPlane, "installing-in-progress", time.Time{}, false},
 		"a failed host that a user has helped":       {model.StageRebooting, "error", began.Add(time.Minute), true},
-		"a failed host whose disk was not written":   {model.StageInstalling, "error", began.Add(time.Minute), false},
+		"a failed host whose disk was not written":   {model.StageInstalling, "error", began.Add(-time.Minute), false},
 		"a host that is configuring":                 {model.StageConfiguring, "installing-in-progress", began.Add(time.Minute), false},
 		"a host that was cancelled with its cluster": {model.StageRebooting, "cancelled", began.Add(time.Minute), false},
 	} {
