@@ -26,8 +26,9 @@ const temporalIntro = "## Temporal's SDK\nWhat the clients and workers of Slipwa
 	"A metric keeps at most 200 sets of labels; the rest is one\nwith `otel_metric_overflow`.\n\n"
 
 const alerts = "## Alerts\nRules for Prometheus are in [alerts.yaml](../../deploy/helm/slipway/alerts.yaml) of the Helm chart, " +
-	"a dashboard for Grafana in `dashboards/` beside it.\nTemporal tries a workflow task that fails again after 10 minutes at most, without end, and the " +
-	"workflow continues by itself once a\nworker can run it; after a change of versions see [upgrade](../upgrade.md).\n"
+	"a dashboard for Grafana in `dashboards/` beside it.\nTemporal tries a workflow task that fails again after 10 minutes at most, " +
+	"without end, and the workflow continues by itself once a\nworker can run it; after a change of versions see " +
+	"[upgrade](../upgrade.md).\n"
 
 func TestDocsOfMetrics(t *testing.T) {
 	t.Parallel()
