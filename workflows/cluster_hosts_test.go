@@ -40,6 +40,18 @@ func TestHostWhoseWorkflowIsCancelledWaitsForADecision(t *testing.T) {
 	require.Equal(t, "complete", lines[len(lines)-1])
 }
 
+func TestClusterIsReviewedUntilItsRowsAreAsFarAsItsHosts(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	w.behind = 3
+	env := environment(t, w)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	require.Equal(t, 3, count(lines, "rows are behind"))
+	require.Equal(t, "complete", lines[len(lines)-1])
+}
+
 // A host that reports from its disk needs no decision: the boot order was repaired, or the service restored from an older backup.
 func TestHostThatIsAheadOfItsWorkflowContinues(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -20,6 +21,7 @@ func (w *clusterInstall) install(ctx workflow.Context) error {
 		workflow.Go(ctx, w.openGate)
 	}
 	var clusters *activities.Clusters
+	behind := shortestBehind
 	for reviewed := w.unreviewed(); ; {
 		if err := workflow.Await(ctx, func() bool { return w.reviewable(reviewed) }); err != nil {
 			return err
@@ -39,8 +41,25 @@ func (w *clusterInstall) install(ctx workflow.Context) error {
 			return nil
 		case review.Status == model.ClusterError:
 			return temporal.NewNonRetryableApplicationError("too many hosts failed for the cluster to come up", activities.FailureRefused, nil)
+		case w.allSettled() && workflow.GetVersion(ctx, "rows-behind", workflow.DefaultVersion, 1) >= 1:
+			// The rows were restored from an older backup. Hosts report again where they are, and there is no news of it here.
+			if _, err := within(ctx, behind, "Hosts are done, the database is behind", func() bool { return w.reviewable(reviewed) }); err != nil {
+				return err
+			}
+			reviewed, behind = never, min(2*behind, longestBehind)
 		}
 	}
+}
+
+// How often a cluster is reviewed whose hosts are done by their workflows, and not by the database.
+const (
+	shortestBehind = 15 * time.Second
+	longestBehind  = 10 * time.Minute
+)
+
+// allSettled reports whether every host is done or given up.
+func (w *clusterInstall) allSettled() bool {
+	return !slices.ContainsFunc(w.plan.Hosts, func(h activities.HostPlan) bool { return !w.settled(h.ID) })
 }
 
 // signalInstall signals every host that its preparation is over. A host knows already when an earlier run has signalled it.

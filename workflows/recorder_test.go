@@ -43,6 +43,8 @@ type recorder struct {
 	stands model.Stage
 	// ahead are the hosts that report from their disks while their workflows wait for a decision.
 	ahead map[string]bool
+	// behind is how many reviews find rows that were restored from an older backup.
+	behind int
 	// rebooted is set when hosts have booted before they are waited for.
 	rebooted bool
 	// report is how the validations of the cluster stand.
@@ -176,6 +178,11 @@ func (w *recorder) ReviewInstallation(context.Context, activities.InstallRequest
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	masters, workers := 0, 0
+	if w.behind > 0 && len(w.done) == len(w.plan.Hosts) {
+		w.behind--
+		w.log = append(w.log, "rows are behind")
+		return activities.Review{Status: w.status}, nil
+	}
 	for _, h := range w.plan.Hosts {
 		if w.done[h.ID] && h.Role == model.RoleMaster {
 			masters++
