@@ -92,7 +92,7 @@ build: programs foreign ## all programs, in bin/: agent and controller for four 
 
 programs: ## the four programs, for this machine
 	@echo "building bin/slipway (the first build compiles the Temporal server: 4 to 10 minutes on 2 cores)"
-	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway ./cmd/slipway
+	$(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway ./cmd/slipway
 	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-agent-$$($(GO) env GOARCH) ./cmd/slipway-agent
 	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-controller-$$($(GO) env GOARCH) ./cmd/slipway-controller
 	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-demo ./cmd/slipway-demo
@@ -187,11 +187,11 @@ IMAGE_LOCK          ?= deploy/images/packages.lock
 IMAGES_FOLDER       ?= dist/images
 IMAGES_OF_TESTS = $(MAKE) --no-print-directory images IMAGE_ARCHITECTURES=$$($(GO) env GOARCH) IMAGE_LOCK=dist/packages.lock
 .PHONY: images images-lock
-images: build ## container images of the service and of its replicas, for amd64 and arm64, in dist/images (another architecture compiles the Temporal server again)
-	$(foreach arch,$(filter-out $(shell $(GO) env GOARCH),$(IMAGE_ARCHITECTURES)),CGO_ENABLED=0 GOARCH=$(arch) $(NICE) $(GO) build \
+images: build ## container images of the service and of its replicas, for amd64 and arm64, in dist/images (static programs: each architecture compiles the Temporal server once)
+	$(foreach arch,$(IMAGE_ARCHITECTURES),CGO_ENABLED=0 GOARCH=$(arch) $(NICE) $(GO) build \
 	  -ldflags '$(LDFLAGS)' -o bin/slipway-$(arch) ./cmd/slipway &&) :
 	$(NICE) $(GO) run ./deploy/images -out $(IMAGES_FOLDER) -lock $(IMAGE_LOCK) -cache $(CACHE)/debian-packages \
-	  -own $$($(GO) env GOARCH) -architectures '$(IMAGE_ARCHITECTURES)' -version "$$(bin/slipway version -o json | jq -r .build_id)" \
+	  -architectures '$(IMAGE_ARCHITECTURES)' -version "$$(bin/slipway version -o json | jq -r .build_id)" \
 	  -revision $$(git rev-parse HEAD) -created $$(git log -1 --format=%ct)
 
 images-lock: ## take the current packages of Debian for the images: deploy/images/packages.lock

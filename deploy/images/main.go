@@ -18,7 +18,7 @@ import (
 
 // settings are the flags.
 type settings struct {
-	out, lock, cache, mirrors, programs, architectures, own, version, revision string
+	out, lock, cache, mirrors, programs, architectures, version, revision string
 	created                                                                    int64
 }
 
@@ -30,7 +30,6 @@ func main() {
 	flag.StringVar(&s.mirrors, "mirrors", strings.Join(oci.Mirrors, " "), "addresses of Debian's archives, separated by spaces")
 	flag.StringVar(&s.programs, "programs", "bin", "folder of the programs")
 	flag.StringVar(&s.architectures, "architectures", "amd64 arm64", "architectures of the images, separated by spaces")
-	flag.StringVar(&s.own, "own", "", "architecture of the program slipway; others are slipway-ARCHITECTURE")
 	flag.StringVar(&s.version, "version", "", "build id of slipway")
 	flag.StringVar(&s.revision, "revision", "", "commit")
 	flag.Int64Var(&s.created, "created", 0, "time of the commit, in seconds since 1970")
@@ -61,11 +60,7 @@ func (s settings) run(ctx context.Context, names []string) error {
 		Created: time.Unix(s.created, 0).UTC(), Architectures: strings.Fields(s.architectures),
 	}
 	for _, architecture := range o.Architectures {
-		name := "slipway"
-		if architecture != s.own {
-			name += "-" + architecture
-		}
-		o.Services[architecture] = filepath.Join(s.programs, name)
+		o.Services[architecture] = filepath.Join(s.programs, "slipway-"+architecture)
 	}
 	for _, image := range oci.Images {
 		if len(names) > 0 && !slices.Contains(names, image.Name) {
