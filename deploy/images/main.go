@@ -19,7 +19,7 @@ import (
 // settings are the flags.
 type settings struct {
 	out, lock, cache, mirrors, programs, architectures, version, revision string
-	created                                                                    int64
+	created                                                               int64
 }
 
 func main() {
