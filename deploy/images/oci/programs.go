@@ -41,7 +41,7 @@ func (e entry) read() (*linked, error) {
 	defer from.Close()
 	magic := make([]byte, len(elf.ELFMAG))
 	if _, err := from.ReadAt(magic, 0); err != nil || string(magic) != elf.ELFMAG {
-		return nil, nil //nolint:nilerr,nilnil // shorter files are no programs
+		return nil, nil //nolint:nilnil // shorter files are no programs
 	}
 	program, err := elf.NewFile(from)
 	if err != nil {
