@@ -64,6 +64,7 @@ func main() {
 	found := doctor.Examine(context.Background(), doctor.Patient{
 		Reader: service.New(p, line.Service), Machine: doctor.ThisMachine(), Process: p,
 	})
+	found = append(found, doctor.Ready(context.Background(), doctor.Patient{Process: p})...)
 	println(doctor.Count(found), doctor.Worst(found), doctor.Print(p.Stdout, found), doctor.PrintJSON(p.Stdout, found))
 }
 
