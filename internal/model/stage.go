@@ -29,6 +29,9 @@ var stagesAfterReboot = []Stage{StageRebooting, StageWaitingForIgnition, StageCo
 // way there: its agent is silent from here on.
 func (s Stage) LeftLiveImage() bool { return slices.Contains(stagesAfterReboot, s) }
 
+// AfterReboot reports whether a host in this stage runs from its disk: it has left the live image, and is not on its way any more.
+func (s Stage) AfterReboot() bool { return s.LeftLiveImage() && s != StageRebooting }
+
 // FinalizingStage is a step of the cluster after its nodes are up.
 type FinalizingStage string
 

@@ -17,7 +17,7 @@ var (
 	isDayTwo           = cond("IsDay2Host", func(f *hf) bool { return f.DayTwo })
 	silentAfterReboot  = cond("SilentAfterReboot", func(f *hf) bool { return f.SilentAfterReboot })
 	inReboot           = cond("IsHostInReboot", func(f *hf) bool { return f.Stage == model.StageRebooting })
-	hasRebooted        = cond("HasRebooted", func(f *hf) bool { return f.Stage.LeftLiveImage() && f.Stage != model.StageRebooting })
+	hasRebooted        = cond("HasRebooted", func(f *hf) bool { return f.Stage.AfterReboot() })
 	inDone             = cond("IsHostInDone", func(f *hf) bool { return f.Stage == model.StageDone })
 	isConnected        = cond("IsConnected", func(f *hf) bool { return f.Conditions.Connected })
 	mediaConnected     = cond("IsMediaConnected", func(f *hf) bool { return f.Conditions.MediaConnected })

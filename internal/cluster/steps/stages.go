@@ -43,7 +43,7 @@ const (
 )
 
 // AfterReboot reports whether the host has left the live image in this stage.
-func (s Stage) AfterReboot() bool { return s.Name.LeftLiveImage() && s.Name != model.StageRebooting }
+func (s Stage) AfterReboot() bool { return s.Name.AfterReboot() }
 
 func run(name model.Stage, steps ...wire.StepType) Stage { return Stage{Name: name, Steps: steps} }
 

@@ -85,7 +85,7 @@ func (t *Tx) StageReached(h *model.Host, reached []model.Stage, over []string) {
 		update pending_activities set state = 'reported', reported_at = $4
 		where infra_env_id = $1 and host_id = $2 and kind = 'stage' and type = any ($3) and state in ('pending', 'sent')`,
 		h.InfraEnvID, h.ID, names, t.now)
-	if n := len(reached); n > 0 && reached[n-1].LeftLiveImage() && reached[n-1] != model.StageRebooting {
+	if n := len(reached); n > 0 && reached[n-1].AfterReboot() {
 		t.batch.Queue(`
 			update pending_activities set state = 'reported', reported_at = $3
 			where infra_env_id = $1 and host_id = $2 and kind = 'step' and type = any ($4) and state in ('pending', 'sent')`,
