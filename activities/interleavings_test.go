@@ -54,6 +54,7 @@ type sequential struct {
 	stage   int // among passes; -1 is none
 	attempt int
 	cluster string
+	decides bool // its workflow waits for a decision, which reports from the disk take
 }
 
 func (m sequential) String() string {
@@ -61,14 +62,16 @@ func (m sequential) String() string {
 	if m.stage >= 0 {
 		stage = string(passes[m.stage])
 	}
-	return fmt.Sprintf("host %s in stage %s, attempt %d, cluster %s", m.status, stage, m.attempt, m.cluster)
+	return fmt.Sprintf("host %s in stage %s, attempt %d, decision %t, cluster %s", m.status, stage, m.attempt, m.decides, m.cluster)
 }
 
 func (m *sequential) is(statuses ...string) bool { return slices.Contains(statuses, m.status) }
 
-func (m *sequential) ends(status string) string {
-	m.status = status
-	return ""
+// fails is a failure that reports or a new boot prove. There is nothing to decide where the cluster is not being installed.
+func (m *sequential) fails() string {
+	m.status = "error"
+	m.decides = m.decides || m.cluster == "installing"
+	return accepted
 }
 
 const (
@@ -215,7 +218,7 @@ func (x *interleaved) found(t *testing.T) sequential {
 	c, err := x.Tables.Cluster(t.Context(), *x.host.ClusterID)
 	require.NoError(t, err)
 	return sequential{
-		status: string(h.Status), stage: slices.Index(passes, h.Stage), attempt: h.Attempt, cluster: string(c.Status),
+		status: string(h.Status), stage: slices.Index(passes, h.Stage), attempt: h.Attempt, cluster: string(c.Status), decides: h.DecisionOpen,
 	}
 }
 
@@ -282,8 +285,8 @@ func (x *interleaved) reports() event {
 			case m.is("installed", "resetting-pending-user-action"):
 				m.stage = max(m.stage, at)
 				return accepted
-			case m.is("error") && at > m.stage && at >= ofConfiguring: // it runs from its disk, and needs no decision
-				m.stage, m.status, m.attempt = at, "installing-in-progress", m.attempt+1
+			case m.is("error") && m.decides && at > m.stage && at >= ofConfiguring: // it runs from its disk
+				m.stage, m.status, m.attempt, m.decides = at, "installing-in-progress", m.attempt+1, false
 				if at == ofDone {
 					m.status = "installed"
 				}
@@ -304,7 +307,7 @@ func (x *interleaved) reportsFailure() event {
 			if !m.is("installing", "installing-in-progress") {
 				return conflict
 			}
-			return m.ends("error")
+			return m.fails()
 		},
 		do: func(ctx context.Context) error {
 			return x.progress.Stage(ctx, x.host.InfraEnvID, x.host.ID, model.StageFailed, "I/O error")
@@ -359,7 +362,7 @@ func (x *interleaved) beginsAttempt() event {
 			case m.is("installed", "cancelled", "resetting"):
 				return conflict
 			default:
-				m.attempt, m.stage, m.status = max(next, m.attempt+1), -1, "installing"
+				m.attempt, m.stage, m.status, m.decides = max(next, m.attempt+1), -1, "installing", false
 			}
 			return accepted
 		},
@@ -378,7 +381,7 @@ func (x *interleaved) fails() event {
 			case m.is("installed"):
 				return conflict
 			case !m.is("cancelled", "resetting"):
-				m.status, m.attempt = "error", max(m.attempt, 1)
+				m.status, m.attempt, m.decides = "error", max(m.attempt, 1), true
 			}
 			return accepted
 		},
@@ -413,7 +416,7 @@ func (x *interleaved) registers() event {
 			case m.is("installing-in-progress", "installing-pending-user-action") && rebooted:
 				m.status = "installing-pending-user-action"
 			case m.is("installing", "installing-in-progress"):
-				m.status = "error"
+				return m.fails()
 			case m.is("resetting") && rebooted: // its reboot is still to come
 			case m.is("resetting-pending-user-action", "discovering", "known", "resetting"):
 				m.status, m.stage = "discovering", -1
@@ -436,7 +439,7 @@ func (x *interleaved) isCancelled() event {
 		name: "cancel",
 		alone: func(m *sequential) string {
 			if m.cluster == "installing" {
-				m.cluster, m.status = "cancelled", "cancelled"
+				m.cluster, m.status, m.decides = "cancelled", "cancelled", false
 			}
 			return accepted
 		},
@@ -451,7 +454,7 @@ func (x *interleaved) isReset() event {
 	return event{
 		name: "reset",
 		alone: func(m *sequential) string {
-			m.cluster = "insufficient"
+			m.cluster, m.decides = "insufficient", false
 			if m.stage < ofReboot && !m.is("resetting-pending-user-action") {
 				m.status = "resetting"
 			} else {
