@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"slipway/internal/platform/frontend"
@@ -72,8 +75,19 @@ func (e *examination) temporal(ctx context.Context) {
 		e.problem(check, fmt.Sprintf("%s: %v", connection.Options.HostPort, err), "start it, or correct TEMPORAL_ADDRESS and TEMPORAL_TLS_*")
 		return
 	}
-	c.Close()
-	e.ok(check, connection.Options.HostPort+" answers")
+	defer c.Close()
+	namespace := connection.Options.Namespace
+	_, err = c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
+	var missing *serviceerror.NamespaceNotFound
+	switch {
+	case errors.As(err, &missing):
+		e.ok(check, connection.Options.HostPort+" answers; the first start creates namespace "+namespace)
+	case err != nil:
+		e.problem(check, fmt.Sprintf("%s: namespace %s: %v", connection.Options.HostPort, namespace, err),
+			"correct TEMPORAL_API_KEY, TEMPORAL_TLS_CLIENT_CERT_PATH or TEMPORAL_NAMESPACE, or have its operator give them the rights")
+	default:
+		e.ok(check, connection.Options.HostPort+" answers, with namespace "+namespace)
+	}
 }
 
 // newCarrier returns a client that trusts what the service trusts of registries.

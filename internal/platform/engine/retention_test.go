@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"path"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"slipway/internal/platform/engine"
 	"slipway/internal/platform/frontend"
@@ -62,15 +66,16 @@ func TestRetentionOfTheBundledServerFollowsTheSetting(t *testing.T) {
 	}
 }
 
-// readOnly refuses changes of namespaces as the server's authorizer does (errUnauthorized in
-// common/authorization/interceptor.go).
-func readOnly(
-	ctx context.Context, method string, request, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption,
-) error {
-	if method == "/temporal.api.workflowservice.v1.WorkflowService/UpdateNamespace" {
-		return serviceerror.ToStatus(serviceerror.NewPermissionDenied("Request unauthorized.", "")).Err()
-	}
-	return invoke(ctx, method, request, reply, cc, options...)
+// without refuses methods as the server's authorizer does (errUnauthorized in common/authorization/interceptor.go).
+func without(methods ...string) grpc.DialOption {
+	return grpc.WithChainUnaryInterceptor(func(
+		ctx context.Context, method string, request, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption,
+	) error {
+		if slices.Contains(methods, path.Base(method)) {
+			return serviceerror.ToStatus(serviceerror.NewPermissionDenied("Request unauthorized.", "")).Err()
+		}
+		return invoke(ctx, method, request, reply, cc, options...)
+	})
 }
 
 func TestRetentionOfAnExternalServerIsThatOfItsOperator(t *testing.T) {
@@ -94,7 +99,7 @@ func TestRetentionOfAnExternalServerIsThatOfItsOperator(t *testing.T) {
 	prepare(c, "made-with", nil)
 	require.EqualValues(t, 48, retention(t, c, "made-with"), "without the setting a namespace keeps its own")
 
-	refused := dial(t, server, grpc.WithChainUnaryInterceptor(readOnly))
+	refused := dial(t, server, without("UpdateNamespace"))
 	prepare(refused, "made-with", hours(72))
 	require.EqualValues(t, 48, retention(t, c, "made-with"))
 	require.Contains(t, log.String(), "level=WARN")
@@ -104,4 +109,42 @@ func TestRetentionOfAnExternalServerIsThatOfItsOperator(t *testing.T) {
 
 	prepare(c, "made-with", hours(72))
 	require.EqualValues(t, 72, retention(t, c, "made-with"), "given explicitly")
+}
+
+// Credentials of an external server may lack rights: what is there is used, and what is missing is required of its operator.
+func TestCredentialsWithFewRights(t *testing.T) {
+	t.Parallel()
+	postgres := postgrestest.Start(t, postgrestest.Folder(t), time.Now)
+	server := startTemporal(t, postgres.URL())
+	defer stopTemporal(t, server)
+	prepare := func(c client.Client, namespace string) error {
+		return frontend.PrepareNamespace(await.Context(t), c, frontend.NamespaceOptions{
+			Namespace: namespace, External: true, Logger: postgrestest.Logger(t, slog.LevelWarn),
+		})
+	}
+	administrator := dial(t, server)
+	writer := dial(t, server, without("RegisterNamespace", "UpdateNamespace", "AddSearchAttributes"))
+	reader := dial(t, server,
+		without("RegisterNamespace", "UpdateNamespace", "DescribeNamespace", "AddSearchAttributes", "ListSearchAttributes"))
+	stranger := dial(t, server, without("RegisterNamespace", "DescribeNamespace", "ListSearchAttributes", "CountWorkflowExecutions"))
+
+	err := prepare(writer, "site")
+	require.ErrorContains(t, err, "namespace site: namespace: the namespace is missing, and these credentials may not create it")
+	require.ErrorContains(t, err, `require "temporal operator namespace create --retention 30d --namespace site" by an operator of Temporal`)
+
+	_, err = administrator.WorkflowService().RegisterNamespace(await.Context(t), &workflowservice.RegisterNamespaceRequest{
+		Namespace: "site", WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
+	})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		err = prepare(writer, "site")
+		return err == nil || !strings.Contains(err.Error(), "namespace is missing")
+	}, await.Limit(t), 100*time.Millisecond)
+	require.ErrorContains(t, err, "search attributes are missing, and these credentials may not create them")
+	require.ErrorContains(t, err, `"temporal operator search-attribute create --namespace site --name ClusterID --type Keyword --name ClusterName`)
+
+	require.NoError(t, prepare(administrator, "site"))
+	require.NoError(t, prepare(writer, "site"))
+	require.NoError(t, prepare(reader, "site"), "what may not be looked at is assumed to exist, where queries find it")
+	require.ErrorContains(t, prepare(stranger, "site"), "these credentials may not read workflows")
 }

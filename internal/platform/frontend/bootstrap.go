@@ -37,7 +37,8 @@ type NamespaceOptions struct {
 }
 
 // PrepareNamespace creates the namespace and the search attributes where they are missing, sets the
-// retention, and returns when all can be used. It may run in several processes at once.
+// retention, and returns when all can be used. It may run in several processes at once. With an external
+// cluster it fails for what is missing and may not be created, and for credentials that may read no workflow.
 func PrepareNamespace(ctx context.Context, c client.Client, o NamespaceOptions) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, bootstrapPatience,
 		fmt.Errorf("no answer from Temporal within %s", bootstrapPatience))
@@ -52,7 +53,7 @@ func PrepareNamespace(ctx context.Context, c client.Client, o NamespaceOptions) 
 		{"search attributes in queries", querySearchAttributes},
 	} {
 		err := persist(ctx, func(ctx context.Context) error { return step.do(ctx, c, o.Namespace) })
-		if o.External && lacksRights(err) {
+		if o.External && lacksRights(err) && !isRequired(err) {
 			o.Logger.Info("no rights to prepare Temporal, assuming it is", "what", step.what, "namespace", o.Namespace)
 			continue
 		}
@@ -79,7 +80,8 @@ func (o NamespaceOptions) register(ctx context.Context, c client.Client, namespa
 	if errors.As(err, &exists) {
 		return nil
 	}
-	return err
+	return required(err, "the namespace is missing, and these credentials may not create it",
+		fmt.Sprintf("temporal operator namespace create --retention %dd --namespace %s", o.retention()/day, namespace))
 }
 
 func addSearchAttributes(ctx context.Context, c client.Client, namespace string) error {
@@ -89,9 +91,11 @@ func addSearchAttributes(ctx context.Context, c client.Client, namespace string)
 		return err
 	}
 	missing := map[string]enumspb.IndexedValueType{}
+	command := "temporal operator search-attribute create --namespace " + namespace
 	for _, name := range searchAttributes {
 		if _, found := have.GetCustomAttributes()[name]; !found {
 			missing[name] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
+			command += " --name " + name + " --type Keyword"
 		}
 	}
 	if len(missing) == 0 {
@@ -103,7 +107,7 @@ func addSearchAttributes(ctx context.Context, c client.Client, namespace string)
 	if errors.As(err, &exists) {
 		return nil
 	}
-	return err
+	return required(err, "search attributes are missing, and these credentials may not create them", command)
 }
 
 // querySearchAttributes verifies that they have reached the service that workflows start at.
@@ -114,7 +118,7 @@ func querySearchAttributes(ctx context.Context, c client.Client, namespace strin
 			Query:     "`" + name + "` = 'none'",
 		})
 		if err != nil {
-			return err
+			return required(err, "these credentials may not read workflows", "")
 		}
 	}
 	return nil
@@ -136,6 +140,36 @@ func persist(ctx context.Context, step func(context.Context) error) error {
 		case <-poll.C:
 		}
 	}
+}
+
+// requirementError says what an operator of Temporal has to provide.
+type requirementError struct {
+	what    string
+	command string // empty: credentials with more rights
+	err     error
+}
+
+func (e *requirementError) Error() string {
+	if e.command == "" {
+		return fmt.Sprintf("%s: %v", e.what, e.err)
+	}
+	return fmt.Sprintf("%s: %v: require %q by an operator of Temporal, or credentials of an administrator of the namespace",
+		e.what, e.err, e.command)
+}
+
+func (e *requirementError) Unwrap() error { return e.err }
+
+// required returns err as a requirement where it is a lack of rights.
+func required(err error, what, command string) error {
+	if !lacksRights(err) {
+		return err
+	}
+	return &requirementError{what, command, err}
+}
+
+func isRequired(err error) bool {
+	var r *requirementError
+	return errors.As(err, &r)
 }
 
 func lacksRights(err error) bool {
