@@ -10,6 +10,8 @@ NICE     := nice
 # The same for everything that is compiled: programs hold no path of the machine that built them, another clone uses what was
 # compiled in this one, and nothing is compiled twice.
 export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
+# Programs are static: they run on every distribution, and in images that hold nothing else. Only the race detector needs cgo.
+export CGO_ENABLED := 0
 
 # One version a tool; a tool is built once into the cache, under its version, and under a
 # digest of what is ours in it: a clone's files are new, and need no other tool.
@@ -24,6 +26,7 @@ GOVULNCHECK_VERSION   := v1.1.4
 NFPM_VERSION          := v2.45.2
 HELM_VERSION          := v3.22.0
 CYCLONEDX_VERSION     := v1.10.0
+VERSITYGW_VERSION     := v1.8.0
 
 # The newest that the Go of go.mod builds.
 TEMPORAL_CLI_VERSION  := v1.5.1
@@ -55,6 +58,9 @@ TEMPORAL_CLI  := $(TOOLS_DIR)/temporal-cli-$(TEMPORAL_CLI_VERSION)/temporal
 
 # Temporal's server and its tool for schemas, of the version that is bundled: go.mod has it.
 TEMPORAL_SERVER := $(TOOLS_DIR)/temporal-server-$(call digest,go.mod)/temporal-server
+
+# An object store of others, over a folder.
+S3_SERVER     := $(TOOLS_DIR)/versitygw-$(VERSITYGW_VERSION)/versitygw
 
 SCHEMATHESIS  := $(TOOLS_DIR)/schemathesis-$(SCHEMATHESIS_VERSION)-$(HYPOTHESIS_VERSION)/bin/st
 
@@ -93,9 +99,9 @@ build: programs foreign ## all programs, in bin/: agent and controller for four 
 programs: ## the four programs, for this machine
 	@echo "building bin/slipway (the first build compiles the Temporal server: 4 to 10 minutes on 2 cores)"
 	$(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway ./cmd/slipway
-	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-agent-$$($(GO) env GOARCH) ./cmd/slipway-agent
-	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-controller-$$($(GO) env GOARCH) ./cmd/slipway-controller
-	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-demo ./cmd/slipway-demo
+	$(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-agent-$$($(GO) env GOARCH) ./cmd/slipway-agent
+	$(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-controller-$$($(GO) env GOARCH) ./cmd/slipway-controller
+	$(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-demo ./cmd/slipway-demo
 
 # Hosts and new clusters of other architectures than this machine's get their programs from the service too. After
 # the other programs, and with the lowest priority: nothing on this machine runs them.
@@ -104,7 +110,7 @@ foreign: programs ## agent and controller for the other architectures
 	@echo "building agent and controller for $(FOREIGN) (the first build compiles their standard library: minutes)"
 	@date +%s > bin/.foreign
 	$(foreach arch,$(FOREIGN),$(foreach program,slipway-agent slipway-controller,\
-	  CGO_ENABLED=0 GOARCH=$(arch) nice -n 19 $(GO) build -ldflags '$(LDFLAGS)' -o bin/$(program)-$(arch) ./cmd/$(program) &&)) :
+	  GOARCH=$(arch) nice -n 19 $(GO) build -ldflags '$(LDFLAGS)' -o bin/$(program)-$(arch) ./cmd/$(program) &&)) :
 	@echo "agent and controller for $(FOREIGN) took $$(($$(date +%s) - $$(cat bin/.foreign))) s"; rm -f bin/.foreign
 
 demo: deps programs ## install a five-host cluster and a single node on simulated machines
@@ -125,6 +131,7 @@ unit-tools:
 	@$(MAKE) --no-print-directory $(NMCLI) || echo 'nmcli cannot be unpacked here: its checks are skipped'
 	@$(MAKE) --no-print-directory $(IGNITION) || echo 'Ignition cannot be unpacked here: its checks are skipped'
 
+test-race: export CGO_ENABLED := 1
 test-race: unit-tools ## packages that share memory between goroutines, with the race detector
 	@# make check vets. Some packages wait more than they compute.
 	$(WITH_TOOLS) $(NICE) $(GO) test -race -vet=off -p 3 -timeout 60m $$($(UNITS) raced)
@@ -177,7 +184,10 @@ test-replicas: programs ## APIs and workers with a Temporal cluster of four proc
 	@$(MAKE) --no-print-directory $(TEMPORAL_SERVER)
 	TEMPORAL_SERVER=$(TEMPORAL_SERVER) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v -run '^TestReplicas' ./test/e2e
 
-.PHONY: test-replicas release
+test-s3: programs $(S3_SERVER) ## files and backups in an object store with the API of S3 that checks signatures: restored while a cluster is installed
+	S3_SERVER=$(S3_SERVER) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v -run '^TestFilesAndBackupsInBuckets$$' ./test/e2e
+
+.PHONY: test-replicas test-s3 release
 release: ## archives, packages, SBOM, notes and checksums of the version of this commit, in dist/release (ARCHES="amd64 arm64", SIGNING_KEY=key of GPG)
 	@deploy/release
 
@@ -187,8 +197,8 @@ IMAGE_LOCK          ?= deploy/images/packages.lock
 IMAGES_FOLDER       ?= dist/images
 IMAGES_OF_TESTS = $(MAKE) --no-print-directory images IMAGE_ARCHITECTURES=$$($(GO) env GOARCH) IMAGE_LOCK=dist/packages.lock
 .PHONY: images images-lock
-images: build ## container images of the service and of its replicas, for amd64 and arm64, in dist/images (static programs: each architecture compiles the Temporal server once)
-	$(foreach arch,$(IMAGE_ARCHITECTURES),CGO_ENABLED=0 GOARCH=$(arch) $(NICE) $(GO) build \
+images: build ## container images of the service and of its replicas, for amd64 and arm64, in dist/images (each other architecture compiles the Temporal server once)
+	$(foreach arch,$(IMAGE_ARCHITECTURES),GOARCH=$(arch) $(NICE) $(GO) build \
 	  -ldflags '$(LDFLAGS)' -o bin/slipway-$(arch) ./cmd/slipway &&) :
 	$(NICE) $(GO) run ./deploy/images -out $(IMAGES_FOLDER) -lock $(IMAGE_LOCK) -cache $(CACHE)/debian-packages \
 	  -architectures '$(IMAGE_ARCHITECTURES)' -version "$$(bin/slipway version -o json | jq -r .build_id)" \
@@ -263,7 +273,7 @@ bench-vm: programs ## install a whole cluster on QEMU machines: SHAPE=sno|compac
 bench-kube: $(GOLANGCI) ## the bench's control plane without machines: in namespaces, alone, as one node, and as three masters with a worker
 	@deploy/bench-packages vm
 	$(NICE) $(GO) run ./test/bench/coreos/buildkube test/bench/kube
-	cd test/bench/kube && CGO_ENABLED=0 $(NICE) $(GO) test ./... && CGO_ENABLED=0 $(NICE) $(GOLANGCI) run ./...
+	cd test/bench/kube && $(NICE) $(GO) test ./... && $(NICE) $(GOLANGCI) run ./...
 	$(NICE) $(GO) test -count=1 -v -run 'Archive' ./test/bench/coreos
 	$(NICE) $(GO) test -timeout 30m -count=1 -v -run '^Test(SingleNode|Masters)' ./test/bench/payload -args -hosts
 
@@ -448,6 +458,8 @@ $(DEADCODE):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install golang.org/x/tools/cmd/deadcode@$(DEADCODE_VERSION)
 $(CYCLONEDX):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(CYCLONEDX_VERSION)
+$(S3_SERVER):
+	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install -ldflags '$(LDFLAGS)' github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
 $(GOVULNCHECK):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
 $(NFPM):

@@ -102,12 +102,21 @@ func (p *part) stopped(t *testing.T) (goOn func()) {
 	return goOn
 }
 
-// admin runs a command of the program as the service's user.
+// admin runs a command of the program as the service's user, in the environment of the service.
 func (f *fleet) admin(t *testing.T, args ...string) {
+	t.Helper()
+	out, err := f.tryAdmin(t, args...)
+	require.NoError(t, err, "%q\n%s", args, out)
+	t.Logf("%s", out)
+}
+
+func (f *fleet) tryAdmin(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), f.program, args...)
 	cmd.WaitDelay = time.Minute
+	f.service.mu.Lock()
+	cmd.Env = append(os.Environ(), f.service.env...)
+	f.service.mu.Unlock()
 	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%q\n%s", args, out)
-	t.Logf("%s", out)
+	return string(out), err
 }

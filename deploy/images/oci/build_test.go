@@ -316,7 +316,7 @@ func TestImagesThatCouldNotRunAreRefused(t *testing.T) {
 	}{
 		{
 			"a replica with a dynamic program", "slipway-replica", program(elf.EM_X86_64, loader), nil,
-			"usr/bin/slipway of slipway-replica: require a static program (CGO_ENABLED=0, make programs), found one that needs " + loader,
+			"usr/bin/slipway of slipway-replica: require a static program (CGO_ENABLED=0), found one that needs " + loader,
 		},
 		{
 			"a program of another architecture", "slipway", program(elf.EM_AARCH64, ""), nil,

@@ -23,7 +23,7 @@ var systems = map[string]struct {
 }
 
 // ErrDynamic is the error of a program that needs a C library where an image takes static programs only.
-var ErrDynamic = errors.New("require a static program (CGO_ENABLED=0, make programs)")
+var ErrDynamic = errors.New("require a static program (CGO_ENABLED=0)")
 
 // linked says what a program needs of its system.
 type linked struct {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,21 +134,10 @@ func (c *Command) forget(ctx context.Context, p *process.Process, to *gocloud.Bu
 	if c.Keep == 0 {
 		return nil
 	}
-	var names []string
-	for list := to.List(&gocloud.ListOptions{Prefix: prefix}); ; {
-		object, err := list.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("list backups: %w", err)
-		}
-		if strings.HasSuffix(object.Key, suffix) {
-			names = append(names, object.Key)
-		}
+	names, err := backupsIn(ctx, to)
+	if err != nil {
+		return err
 	}
-	slices.Sort(names) // by their time
-
 	for _, name := range names[:max(0, len(names)-int(c.Keep))] { //nolint:gosec // an int counts them
 		if err := to.Delete(ctx, name); err != nil {
 			return fmt.Errorf("remove %s: %w", name, err)
@@ -155,6 +145,23 @@ func (c *Command) forget(ctx context.Context, p *process.Process, to *gocloud.Bu
 		fmt.Fprintf(p.Stdout, "%s: removed, --backup-keep %d\n", name, c.Keep)
 	}
 	return nil
+}
+
+// backupsIn returns the names of backups, the newest last.
+func backupsIn(ctx context.Context, bucket *gocloud.Bucket) (names []string, err error) {
+	for list := bucket.List(&gocloud.ListOptions{Prefix: prefix}); ; {
+		object, err := list.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			slices.Sort(names)
+			return names, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list backups: %w", err)
+		}
+		if strings.HasSuffix(object.Key, suffix) {
+			names = append(names, object.Key)
+		}
+	}
 }
 
 // destination opens a folder, which it makes, or a bucket.
@@ -227,7 +234,7 @@ func (c *parts) sameUser() error {
 type RestoreCommand struct {
 	parts
 	settings.Opening
-	File string `arg:"" help:"The backup; - reads it from standard input." placeholder:"FILE"`
+	File string `arg:"" help:"The backup: a file, s3://BUCKET/NAME?region=..., or - for standard input." placeholder:"FILE"`
 }
 
 // Help says what a restore does not do.
@@ -249,12 +256,12 @@ func (c *RestoreCommand) Run(ctx context.Context, p *process.Process) error {
 	if err := c.sameUser(); err != nil {
 		return err
 	}
-	in := os.Stdin
+	var in io.ReadSeekCloser = os.Stdin
 	if c.File != "-" {
-		if in, err = os.Open(c.File); err != nil {
+		if in, err = openBackup(ctx, c.File); err != nil {
 			return fmt.Errorf("open the backup: %w", err)
 		}
-		defer in.Close()
+		defer func() { _ = in.Close() }()
 		// Looked at as a whole before anything is made; standard input can be read once only.
 		if _, err := Read(in, identities, nothing); err != nil {
 			return err
@@ -289,6 +296,53 @@ func (c *RestoreCommand) Run(ctx context.Context, p *process.Process) error {
 	fmt.Fprintln(p.Stdout, "start the service with the address that hosts know; slipway doctor examines the machine first")
 	return nil
 }
+
+// openBackup opens a file, or an object of a bucket whose URL has the name of the object as its path.
+func openBackup(ctx context.Context, name string) (io.ReadSeekCloser, error) {
+	if !strings.Contains(name, "://") {
+		return os.Open(name)
+	}
+	address, err := url.Parse(name)
+	if err != nil {
+		return nil, err
+	}
+	key := strings.TrimPrefix(address.Path, "/")
+	address.Path = ""
+	bucket, err := blob.OpenBucket(ctx, address.String())
+	if err != nil {
+		return nil, err
+	}
+	if key == "" {
+		err = requireName(ctx, bucket, *address)
+	} else if r, rerr := bucket.NewReader(ctx, key, nil); rerr == nil {
+		return &object{r, bucket}, nil
+	} else {
+		err = rerr
+	}
+	return nil, errors.Join(err, bucket.Close())
+}
+
+// requireName names the newest backup of a bucket.
+func requireName(ctx context.Context, bucket *gocloud.Bucket, address url.URL) error {
+	names, err := backupsIn(ctx, bucket)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return errors.New("the bucket has no backups")
+	}
+	address.Path = "/" + names[len(names)-1]
+	return fmt.Errorf("require the name of a backup: the newest is %s", address.String())
+}
+
+// object is a backup in a bucket.
+type object struct {
+	*gocloud.Reader
+	bucket *gocloud.Bucket
+}
+
+// Close ends the connection to the bucket too.
+func (o *object) Close() error { return errors.Join(o.Reader.Close(), o.bucket.Close()) }
 
 func (c *RestoreCommand) restore(ctx context.Context, p *process.Process, r io.Reader, identities []age.Identity) (About, error) {
 	place, end, err := c.open(ctx, p)
