@@ -59,7 +59,7 @@ TEMPORAL_CLI  := $(TOOLS_DIR)/temporal-cli-$(TEMPORAL_CLI_VERSION)/temporal
 # Temporal's server and its tool for schemas, of the version that is bundled: go.mod has it.
 TEMPORAL_SERVER := $(TOOLS_DIR)/temporal-server-$(call digest,go.mod)/temporal-server
 
-# An object store of others, over a folder.
+# An object store over a folder, which checks signatures as S3 does.
 S3_SERVER     := $(TOOLS_DIR)/versitygw-$(VERSITYGW_VERSION)/versitygw
 
 SCHEMATHESIS  := $(TOOLS_DIR)/schemathesis-$(SCHEMATHESIS_VERSION)-$(HYPOTHESIS_VERSION)/bin/st

@@ -67,7 +67,7 @@ func (m sequential) String() string {
 
 func (m *sequential) is(statuses ...string) bool { return slices.Contains(statuses, m.status) }
 
-// fails is a failure that reports or a new boot prove. There is nothing to decide where the cluster is not being installed.
+// fails notes a failure that a report or a new boot proves. There is nothing to decide where the cluster is not being installed.
 func (m *sequential) fails() string {
 	m.status = "error"
 	m.decides = m.decides || m.cluster == "installing"

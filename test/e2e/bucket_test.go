@@ -57,7 +57,7 @@ func startBuckets(t *testing.T, dir string, names ...string) bucketServer {
 	return server
 }
 
-// url is the address of a bucket, or of an object in it.
+// url returns the address of a bucket, or of an object in it.
 func (s bucketServer) url(path string) string {
 	return fmt.Sprintf("s3://%s?endpoint=http://%s&region=us-east-1&use_path_style=true", path, s.address)
 }

@@ -117,7 +117,7 @@ func startTemporalCluster(t *testing.T, dir string, authorized bool) *temporalCl
 	return r
 }
 
-// environment is how a client reaches the cluster, without its credentials.
+// environment returns how a client reaches the cluster, without its credentials.
 func (r *temporalCluster) environment() []string {
 	return []string{
 		"TEMPORAL_ADDRESS=" + r.address, "TEMPORAL_TLS=true", "TEMPORAL_TLS_SERVER_NAME=" + temporalName,
