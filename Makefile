@@ -69,6 +69,7 @@ AICLI         := $(TOOLS_DIR)/aicli-$(AICLI_VERSION)-$(ASSISTED_CLIENT_VERSION)/
 # Debian's own, unpacked and not installed.
 CONSOLE       := $(TOOLS_DIR)/console-$(call digest,$(addprefix test/clients/wizard/,package-lock.json index.html main.jsx vite.config.mjs))/dist
 DEBIAN_TREE   := $(TOOLS_DIR)/debian-tree-$(call digest,deploy/debian-tree).tar
+CONTAINER_TREE := $(TOOLS_DIR)/debian-containers-$(call digest,deploy/debian-tree).tar
 IGNITION      := $(TOOLS_DIR)/ignition-debian-$(call digest,deploy/debian-ignition)/bin/ignition
 NMCLI         := $(TOOLS_DIR)/nmcli-debian-$(call digest,deploy/debian-nmcli)/bin/nmcli
 
@@ -211,13 +212,13 @@ images-lock: ## take the current packages of Debian for the images: deploy/image
 # current ones.
 test-deploy: packages ## put the packages on a Debian system of their own with systemd: install, upgrade while a cluster installs, purge; run the images
 	@deploy/container-packages
-	@$(MAKE) --no-print-directory $(DEBIAN_TREE)
+	@$(MAKE) --no-print-directory $(DEBIAN_TREE) $(CONTAINER_TREE)
 	@NFPM=$(NFPM) VERSION=$$(bin/slipway version -o json | jq -r .build_id).newer deploy/packages/build dist/newer
 	@mkdir -p dist && cp deploy/images/packages.lock dist/packages.lock
 	@$(IMAGES_OF_TESTS) IMAGES_FOLDER=dist/images || { echo 'no images with deploy/images/packages.lock: next with the packages that Debian has now'; \
 	  deploy/images/lock $(CURDIR)/dist/packages.lock && $(IMAGES_OF_TESTS) IMAGES_FOLDER=dist/images; }
 	@$(IMAGES_OF_TESTS) IMAGES_FOLDER=dist/again
-	IMAGES=$(CURDIR)/dist/images IMAGES_AGAIN=$(CURDIR)/dist/again DEBIAN_TREE=$(DEBIAN_TREE) DEB=$$(ls $(CURDIR)/dist/packages/*.deb) DEB_NEWER=$$(ls $(CURDIR)/dist/newer/*.deb) RPM=$$(ls $(CURDIR)/dist/packages/*.rpm) \
+	IMAGES=$(CURDIR)/dist/images IMAGES_AGAIN=$(CURDIR)/dist/again DEBIAN_TREE=$(DEBIAN_TREE) CONTAINER_TREE=$(CONTAINER_TREE) DEB=$$(ls $(CURDIR)/dist/packages/*.deb) DEB_NEWER=$$(ls $(CURDIR)/dist/newer/*.deb) RPM=$$(ls $(CURDIR)/dist/packages/*.rpm) \
 	  $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/deploy
 
 test-helm: programs ## the Helm chart: lint, what it renders for the values in its folder ci, its pods as processes, and after make bench-kube against an API server
@@ -426,7 +427,10 @@ $(NMSTATECTL):
 	@echo "building nmstatectl $(NMSTATE_VERSION) into $(TOOLS_DIR) (about a minute)"
 	@CARGO_TARGET_DIR=$(TOOLS_DIR)/nmstate-build $(NICE) cargo install --quiet --locked nmstatectl --version =$(NMSTATE_VERSION) --no-default-features --features gen_conf --root $(patsubst %/bin/nmstatectl,%,$@)
 $(DEBIAN_TREE):
-	@deploy/debian-tree $@
+	@deploy/debian-tree $@ bookworm bash-completion,postgresql
+# The first Debian whose podman has quadlets.
+$(CONTAINER_TREE):
+	@deploy/debian-tree $@ trixie podman,podman-compose,crun,netavark,aardvark-dns,nftables,iproute2
 $(IGNITION):
 	@mkdir -p $(TOOLS_DIR) && deploy/debian-ignition $(patsubst %/bin/ignition,%,$@)
 $(NMCLI):

@@ -19,7 +19,7 @@ import (
 	"slipway/test/built"
 )
 
-// machine is a Debian system in a container, whose network is this machine's.
+// machine is a Debian system in a container.
 type machine struct {
 	root   string
 	leader int // process id of its systemd, here
@@ -35,10 +35,10 @@ func need(t *testing.T, variable string) string {
 	return path
 }
 
-// unpack makes the root tree of a Debian system.
-func unpack(t *testing.T) string {
+// unpack makes the root tree of a Debian system from the tar file that a variable names.
+func unpack(t *testing.T, variable string) string {
 	t.Helper()
-	tree := need(t, "DEBIAN_TREE")
+	tree := need(t, variable)
 	root := filepath.Join(built.Folder(t, "deploy"), "root")
 	require.NoError(t, os.Mkdir(root, 0o755))
 	out, err := exec.Command("tar", "-C", root, "-xf", tree).CombinedOutput()
@@ -46,21 +46,30 @@ func unpack(t *testing.T) string {
 	return root
 }
 
-// boot starts a Debian system, with programs of this machine that it sees by their paths.
+// boot starts a Debian system on this machine's network, with programs of this machine that it sees by their paths.
 func boot(t *testing.T, programs ...string) *machine {
+	t.Helper()
+	m := &machine{root: unpack(t, "DEBIAN_TREE")}
+	var args []string
+	for _, program := range programs {
+		args = append(args, "--bind-ro="+program)
+	}
+	m.boot(t, args...)
+	return m
+}
+
+// boot starts the system of a root tree.
+func (m *machine) boot(t *testing.T, more ...string) {
 	t.Helper()
 	if _, err := exec.LookPath("systemd-nspawn"); err != nil || os.Getuid() != 0 {
 		t.Skip("SKIP: this test needs root and systemd-nspawn (make test-deploy)")
 	}
-	m := &machine{root: unpack(t)}
-	args := []string{
+	args := append([]string{
 		"--register=no", "--keep-unit", "--quiet", "--boot", "--resolv-conf=off", "--directory=" + m.root,
-		"--machine=slipway-" + strconv.Itoa(os.Getpid()),
-	}
-	for _, program := range programs {
-		args = append(args, "--bind-ro="+program)
-	}
+		"--machine=" + filepath.Base(filepath.Dir(m.root)),
+	}, more...)
 	nspawn := exec.Command("systemd-nspawn", args...)
+	nspawn.Env = append(os.Environ(), "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1") // the only one of newer systems
 	nspawn.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	console := &bytes.Buffer{}
 	nspawn.Stdout, nspawn.Stderr = console, console
@@ -91,13 +100,12 @@ func boot(t *testing.T, programs ...string) *machine {
 			t.Logf("%s", journal)
 		}
 	})
-	return m
 }
 
 // command makes a command that runs in the machine, as root.
 func (m *machine) command(args ...string) *exec.Cmd {
 	return exec.Command("nsenter", append([]string{ //nolint:gosec // the test's own commands
-		"--target", strconv.Itoa(m.leader), "--mount", "--uts", "--ipc", "--pid", "--root", "--wd",
+		"--target", strconv.Itoa(m.leader), "--mount", "--uts", "--ipc", "--pid", "--net", "--cgroup", "--root", "--wd",
 		"--", "env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8",
 	}, args...)...)
 }

@@ -103,7 +103,7 @@ func TestServerFromAnRPM(t *testing.T) {
 	if _, err := exec.LookPath("rpm"); err != nil {
 		t.Skip("SKIP: this test needs rpm (make test-deploy)")
 	}
-	root := unpack(t)
+	root := unpack(t, "DEBIAN_TREE")
 	before := files(t, root)
 	rpm := func(args ...string) string {
 		out, err := exec.Command("rpm", append([]string{"--root", root}, args...)...).CombinedOutput()
