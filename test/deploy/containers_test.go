@@ -108,7 +108,7 @@ func TestDocumentedContainersStart(t *testing.T) {
 	require.Contains(t, m.run(t, "podman", "volume", "ls", "--quiet"), "slipway")
 }
 
-// openFiles is the number of the compose file, or what root of this machine may set.
+// openFiles returns the number of the compose file, or what root of this machine may set.
 func openFiles(t *testing.T) uint64 {
 	t.Helper()
 	var limit unix.Rlimit
