@@ -224,7 +224,10 @@ test-deploy: packages ## put the packages on a Debian system of their own with s
 test-helm: programs ## the Helm chart: lint, what it renders for the values in its folder ci, its pods as processes, and after make bench-kube against an API server
 	@$(MAKE) --no-print-directory run-helm
 
-.PHONY: test-helm run-helm
+smoke-helm: programs $(HELM) ## the same without pods and API server, in a minute
+	HELM=$(HELM) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 ./test/helm -skip '^(TestPodsRunAsProcesses|TestAPIServerAcceptsTheManifests|TestReleaseIsReady)$$'
+
+.PHONY: test-helm smoke-helm run-helm
 run-helm: $(HELM)
 	@for values in deploy/helm/slipway/ci/*.yaml; do $(HELM) lint --quiet --strict deploy/helm/slipway --values $$values || exit 1; done
 	@$(MAKE) --no-print-directory $(TEMPORAL_CLI) || echo 'the temporal program cannot be built here: pods do not run as processes'
