@@ -185,10 +185,24 @@ test-replicas: programs ## APIs and workers with a Temporal cluster of four proc
 	@$(MAKE) --no-print-directory $(TEMPORAL_SERVER)
 	TEMPORAL_SERVER=$(TEMPORAL_SERVER) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v -run '^TestReplicas' ./test/e2e
 
+# The newest released version, and its commit.
+RELEASED = $(lastword $(shell sed -n 's/^\([0-9][^ ]*\) .*/\1/p' deploy/releases))
+RELEASED_COMMIT = $(shell sed -n 's/^$(RELEASED) \([0-9a-f]*\) .*/\1/p' deploy/releases)
+RELEASED_PROGRAMS = $(TOOLS_DIR)/slipway-$(RELEASED)
+test-upgrade: programs ## the newest release installs clusters, and is replaced by this checkout meanwhile (RELEASED=0.2.0)
+	@$(MAKE) --no-print-directory $(RELEASED_PROGRAMS)/bin/slipway
+	RELEASE_PROGRAMS=$(RELEASED_PROGRAMS)/bin $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v -run '^TestUpgradeFromTheLastRelease$$' ./test/e2e
+
+$(RELEASED_PROGRAMS)/bin/slipway:
+	@echo "building slipway $(RELEASED) of $(RELEASED_COMMIT) into $(RELEASED_PROGRAMS)"
+	@rm -rf $(RELEASED_PROGRAMS) && git clone --quiet --no-checkout . $(RELEASED_PROGRAMS)
+	@git -C $(RELEASED_PROGRAMS) -c advice.detachedHead=false checkout --quiet $(RELEASED_COMMIT)
+	@$(MAKE) --no-print-directory -C $(RELEASED_PROGRAMS) programs
+
 test-s3: programs $(S3_SERVER) ## files and backups in an object store with the API of S3 that checks signatures: restored while a cluster is installed
 	S3_SERVER=$(S3_SERVER) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v -run '^TestFilesAndBackupsInBuckets$$' ./test/e2e
 
-.PHONY: test-replicas test-s3 release
+.PHONY: test-replicas test-s3 test-upgrade release
 release: ## archives, packages, SBOM, notes and checksums of the version of this commit, in dist/release (ARCHES="amd64 arm64", SIGNING_KEY=key of GPG)
 	@deploy/release
 

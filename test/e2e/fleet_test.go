@@ -80,8 +80,13 @@ func newFleet(t *testing.T, env ...string) *fleet {
 // releases returns a fleet that has releases, and no service yet.
 func releases(t *testing.T) *fleet {
 	t.Helper()
+	return releasesOf(t, built.Binary(t), built.Demo(t))
+}
+
+// releasesOf returns a fleet with other programs than were built here.
+func releasesOf(t *testing.T, program, demo string) *fleet {
+	t.Helper()
 	recorder(t)
-	program, demo := built.Binary(t), built.Demo(t)
 	dir := built.Folder(t, "e2e")
 	f := &fleet{name: "e2e", dir: dir, dataDir: filepath.Join(dir, "service"), program: program, demo: demo, machines: map[string]*part{}}
 	t.Cleanup(func() {

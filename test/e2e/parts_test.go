@@ -26,6 +26,7 @@ type part struct {
 	log  string
 
 	mu      sync.Mutex
+	program string
 	process *os.Process
 	gate    sync.Mutex // held while the part must not be started again
 }
@@ -33,6 +34,7 @@ type part struct {
 // run keeps the part running; the process dies with this one.
 func (p *part) run(t *testing.T, program string) {
 	t.Helper()
+	p.use(program)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -44,7 +46,7 @@ func (p *part) run(t *testing.T, program string) {
 			if ctx.Err() != nil {
 				return
 			}
-			if err := p.once(program); err != nil {
+			if err := p.once(); err != nil {
 				t.Errorf("%s: %v", p.name, err)
 				return
 			}
@@ -63,14 +65,14 @@ func (p *part) run(t *testing.T, program string) {
 }
 
 // once runs the process to its end.
-func (p *part) once(program string) error {
+func (p *part) once() error {
 	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	cmd := exec.Command(program, p.args...)
 	p.mu.Lock()
+	cmd := exec.Command(p.program, p.args...)
 	cmd.Env = append(os.Environ(), p.env...)
 	p.mu.Unlock()
 	cmd.Stdout, cmd.Stderr = out, out
@@ -104,6 +106,13 @@ func (p *part) hold(t *testing.T, s syscall.Signal) (release func()) {
 		return p.process == nil
 	}, p.name+" ends")
 	return release
+}
+
+// use changes the program from its next start on.
+func (p *part) use(program string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.program = program
 }
 
 // set changes the environment of the process from its next start on.
