@@ -8,7 +8,7 @@ import (
 )
 
 // Number is the version of every program of this module; CHANGELOG.md has a section for it.
-const Number = "0.1.0"
+const Number = "0.2.0"
 
 // Info describes a build.
 type Info struct {
