@@ -49,7 +49,7 @@ func (o ControllerOptions) startable(ctx context.Context, kube kubernetes.Interf
 	if err != nil {
 		return err
 	}
-	return o.fetchable(ctx, container, machineName(architecture))
+	return o.fetchable(ctx, kube, container, machineName(architecture))
 }
 
 // architectureOf returns the architecture of the nodes, as Go names it.
@@ -68,8 +68,11 @@ func containerOf(job *batchv1.Job) *corev1.Container {
 	return &job.Spec.Template.Spec.Containers[0]
 }
 
-// fetchable: the service has a program for this machine, with a hash that the Job knows.
-func (o ControllerOptions) fetchable(ctx context.Context, container *corev1.Container, machine string) error {
+// fetchable reports whether the command of the Job (installer/manifests/start.sh) takes the program of the service: its hash is in the
+// Job, or the service that names it has a certificate that the command verifies, as a service that was upgraded since.
+func (o ControllerOptions) fetchable(
+	ctx context.Context, kube kubernetes.Interface, container *corev1.Container, machine string,
+) error {
 	address := strings.TrimSuffix(o.ServiceURL, "/") + "/controller/slipway-controller-" + machine + ".sha256"
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -90,10 +93,36 @@ func (o ControllerOptions) fetchable(ctx context.Context, container *corev1.Cont
 	known := func(v corev1.EnvVar) bool {
 		return v.Name == "SHA256SUMS" && strings.Contains(v.Value, strings.TrimSpace(string(sum))+"  "+machine+"\n")
 	}
-	if !slices.ContainsFunc(container.Env, known) {
+	if slices.ContainsFunc(container.Env, known) {
+		return nil
+	}
+	skip, err := valueOf(ctx, kube, container, "SKIP_CERT_VERIFICATION")
+	if err != nil {
+		return err
+	}
+	if skip == "true" || !strings.HasPrefix(o.ServiceURL, "https:") {
 		return fmt.Errorf("require the hash %s of the controller for %s in job %s", strings.TrimSpace(string(sum)), machine, controllerJob)
 	}
 	return nil
+}
+
+// valueOf returns a variable of a container; its value may be in a ConfigMap.
+func valueOf(ctx context.Context, kube kubernetes.Interface, container *corev1.Container, name string) (string, error) {
+	for _, v := range container.Env {
+		if v.Name != name {
+			continue
+		}
+		if v.ValueFrom == nil || v.ValueFrom.ConfigMapKeyRef == nil {
+			return v.Value, nil
+		}
+		from := v.ValueFrom.ConfigMapKeyRef
+		config, err := kube.CoreV1().ConfigMaps(controllerNamespace).Get(ctx, from.Name, metav1.GetOptions{})
+		if err != nil {
+			return "", fmt.Errorf("CreateContainerConfigError: %w", err)
+		}
+		return config.Data[from.Key], nil
+	}
+	return "", nil
 }
 
 // machineName returns an architecture as uname prints it.

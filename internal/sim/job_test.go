@@ -19,34 +19,45 @@ func TestControllerStartsOnlyAsItsJobCan(t *testing.T) {
 	if machine == "" {
 		machine = runtime.GOARCH
 	}
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/controller/slipway-controller-"+machine+".sha256" {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
 		_, _ = w.Write([]byte("abc\n"))
-	}))
+	})
+	service, secure := httptest.NewServer(handler), httptest.NewTLSServer(handler)
 	t.Cleanup(service.Close)
+	t.Cleanup(secure.Close)
 	fetches := func(sums string) corev1.Container {
 		return corev1.Container{
 			Image: "quay.io/cli@sha256:1", Command: []string{"/bin/bash"}, Env: []corev1.EnvVar{{Name: "SHA256SUMS", Value: sums}},
 		}
 	}
+	unverified := fetches("def  " + machine + "\n")
+	unverified.Env = append(unverified.Env, corev1.EnvVar{Name: "SKIP_CERT_VERIFICATION", ValueFrom: &corev1.EnvVarSource{
+		ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}, Key: "skip"},
+	}})
+	settings := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "assisted-installer", Name: "settings"}, Data: map[string]string{"skip": "true"},
+	}
 	for name, tc := range map[string]struct {
 		container corev1.Container
 		url, want string
 	}{
-		"starts an image of its own":            {container: corev1.Container{Image: "registry.example.com/c:1"}},
-		"refuses an image without a registry":   {container: corev1.Container{Image: "slipway/controller:1"}, want: "ErrImagePull"},
-		"starts the program of the service":     {container: fetches("abc  " + machine + "\n"), url: service.URL},
-		"refuses another program":               {container: fetches("def  " + machine + "\n"), url: service.URL, want: "require the hash abc"},
-		"refuses a service without the program": {container: fetches(""), url: service.URL + "/elsewhere", want: "found status 404"},
+		"starts an image of its own":                           {container: corev1.Container{Image: "registry.example.com/c:1"}},
+		"refuses an image without a registry":                  {container: corev1.Container{Image: "slipway/controller:1"}, want: "ErrImagePull"},
+		"starts the program of the service":                    {container: fetches("abc  " + machine + "\n"), url: service.URL},
+		"refuses another program":                              {container: fetches("def  " + machine + "\n"), url: service.URL, want: "require the hash abc"},
+		"starts another program of a service that is verified": {container: fetches("def  " + machine + "\n"), url: secure.URL},
+		"refuses another program of one that is not":           {container: unverified, url: secure.URL, want: "require the hash abc"},
+		"refuses a service without the program":                {container: fetches(""), url: service.URL + "/elsewhere", want: "found status 404"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "assisted-installer", Name: "assisted-installer-controller"}}
 			job.Spec.Template.Spec.Containers = []corev1.Container{tc.container}
-			err := ControllerOptions{ServiceURL: tc.url}.startable(t.Context(), fake.NewClientset(job))
+			err := ControllerOptions{ServiceURL: tc.url, Transport: secure.Client().Transport}.startable(t.Context(), fake.NewClientset(job, settings))
 			if tc.want == "" {
 				require.NoError(t, err)
 				return
