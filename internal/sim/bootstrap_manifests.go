@@ -20,7 +20,8 @@ import (
 // bootkubeApplies are the kinds that the cluster's own programs act on here; bootkube
 // applies all manifests, of which the others would change nothing.
 var bootkubeApplies = map[string]schema.GroupVersionResource{
-	"Secret":        {Version: "v1", Resource: "secrets"}, // the pod of the controller gets its token from one
+	"Secret":        {Version: "v1", Resource: "secrets"},    // the pod of the controller gets its token from one
+	"ConfigMap":     {Version: "v1", Resource: "configmaps"}, // and its settings
 	"Namespace":     {Version: "v1", Resource: "namespaces"},
 	"OperatorGroup": {Group: "operators.coreos.com", Version: "v1", Resource: "operatorgroups"},
 	"Subscription":  {Group: "operators.coreos.com", Version: "v1alpha1", Resource: "subscriptions"},
