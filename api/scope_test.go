@@ -96,7 +96,7 @@ func TestCredentialsOfOtherObjectsOpenNothing(t *testing.T) {
 			require.Len(t, l.orchestrator.commands, before, "%s with %s", id, whose)
 		}
 	}
-	require.Len(t, table, 81+len(ownExercises))
+	require.Len(t, table, 81+len(ownExercises), "operations of v2, and of Slipway in ownExercises")
 }
 
 // TestObjectsAreTheSameHoweverTheirIDsAreWritten asks for another cluster with an id that
