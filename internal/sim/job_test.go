@@ -45,19 +45,20 @@ func TestControllerStartsOnlyAsItsJobCan(t *testing.T) {
 		container corev1.Container
 		url, want string
 	}{
-		"starts an image of its own":                           {container: corev1.Container{Image: "registry.example.com/c:1"}},
-		"refuses an image without a registry":                  {container: corev1.Container{Image: "slipway/controller:1"}, want: "ErrImagePull"},
-		"starts the program of the service":                    {container: fetches("abc  " + machine + "\n"), url: service.URL},
-		"refuses another program":                              {container: fetches("def  " + machine + "\n"), url: service.URL, want: "require the hash abc"},
-		"starts another program of a service that is verified": {container: fetches("def  " + machine + "\n"), url: secure.URL},
-		"refuses another program of one that is not":           {container: unverified, url: secure.URL, want: "require the hash abc"},
-		"refuses a service without the program":                {container: fetches(""), url: service.URL + "/elsewhere", want: "found status 404"},
+		"starts an image of its own":            {container: corev1.Container{Image: "registry.example.com/c:1"}},
+		"refuses an image without a registry":   {container: corev1.Container{Image: "slipway/controller:1"}, want: "ErrImagePull"},
+		"starts the program of the service":     {container: fetches("abc  " + machine + "\n"), url: service.URL},
+		"refuses another program":               {container: fetches("def  " + machine + "\n"), url: service.URL, want: "require the hash abc"},
+		"starts another of a verified service":  {container: fetches("def  " + machine + "\n"), url: secure.URL},
+		"refuses another of an unverified one":  {container: unverified, url: secure.URL, want: "require the hash abc"},
+		"refuses a service without the program": {container: fetches(""), url: service.URL + "/elsewhere", want: "found status 404"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "assisted-installer", Name: "assisted-installer-controller"}}
 			job.Spec.Template.Spec.Containers = []corev1.Container{tc.container}
-			err := ControllerOptions{ServiceURL: tc.url, Transport: secure.Client().Transport}.startable(t.Context(), fake.NewClientset(job, settings))
+			o := ControllerOptions{ServiceURL: tc.url, Transport: secure.Client().Transport}
+			err := o.startable(t.Context(), fake.NewClientset(job, settings))
 			if tc.want == "" {
 				require.NoError(t, err)
 				return

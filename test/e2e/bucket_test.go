@@ -51,7 +51,8 @@ func startBuckets(t *testing.T, dir string, names ...string) bucketServer {
 	})
 	for _, name := range names {
 		out, err := exec.Command("curl", "-sS", "--fail-with-body", "-X", "PUT", //nolint:gosec // our own arguments
-			"-H", "x-amz-content-sha256: "+emptyDigest, "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", bucketUser+":"+bucketSecret, "http://"+server.address+"/"+name).CombinedOutput()
+			"-H", "x-amz-content-sha256: "+emptyDigest, "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", bucketUser+":"+bucketSecret,
+			"http://"+server.address+"/"+name).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
 	return server
