@@ -73,11 +73,10 @@ func (e *engine) command(args ...string) *exec.Cmd {
 // withinLimits returns flags for limits that root of this machine may set: in a container it may not raise its own.
 func withinLimits(t *testing.T) []string {
 	t.Helper()
-	var files, processes unix.Rlimit
-	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &files))
+	var processes unix.Rlimit
 	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NPROC, &processes))
 	return []string{
-		fmt.Sprintf("--ulimit=nofile=%d:%[1]d", min(files.Max, 65536)), fmt.Sprintf("--ulimit=nproc=%d:%[1]d", min(processes.Max, 4096)),
+		fmt.Sprintf("--ulimit=nofile=%d:%[1]d", openFiles(t)), fmt.Sprintf("--ulimit=nproc=%d:%[1]d", min(processes.Max, 4096)),
 	}
 }
 

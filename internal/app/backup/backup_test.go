@@ -119,7 +119,7 @@ func TestBackupIsRestoredIntoAnEmptyMachine(t *testing.T) {
 	fresh := filepath.Join(postgrestest.Folder(t), "d")
 	write(t, filepath.Join(fresh, "images", "live.iso"), "downloaded already")
 	require.NoError(t, os.Chmod(fresh, 0o711))
-	said, err = run(t, "restore", first, "--data-dir", fresh, "--backup-passphrase-file", secret)
+	said, err = run(t, "restore", "file://"+first, "--data-dir", fresh, "--backup-passphrase-file", secret)
 	require.NoError(t, err)
 	require.Contains(t, said, "restored into "+fresh+": the backup of ")
 	require.Contains(t, said, "compare the settings of the backup with yours: "+filepath.Join(fresh, "settings-of-backup.yaml"))

@@ -306,6 +306,9 @@ func openBackup(ctx context.Context, name string) (io.ReadSeekCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+	if address.Scheme == "file" {
+		return os.Open(address.Path)
+	}
 	key := strings.TrimPrefix(address.Path, "/")
 	address.Path = ""
 	bucket, err := blob.OpenBucket(ctx, address.String())
