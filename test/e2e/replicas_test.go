@@ -126,7 +126,8 @@ func (r *replicas) startService(t *testing.T, f *fleet, apis, workers int, crede
 		require.NoError(t, os.WriteFile(in(name), content, 0o600))
 	}
 	database := r.temporal.database
-	url := fmt.Sprintf("postgres:///slipway?host=%s&port=%d&user=%s&sslmode=disable", database.Host, database.Port, database.User)
+	url := fmt.Sprintf("postgres:///%s?host=%s&port=%d&user=%s&sslmode=disable",
+		database.Database, database.Host, database.Port, database.User)
 	r.env = slices.Concat([]string{
 		f.offers(t), setBuild + build1, "SLIPWAY_DATABASE_URL=" + url, "SLIPWAY_BLOB_URL=file://" + in("blobs"), "SLIPWAY_KEY_FILE=" + in("keys"),
 	}, r.temporal.environment(), credentials)

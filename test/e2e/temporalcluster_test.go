@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -44,8 +43,8 @@ type temporalCluster struct {
 	signer       *rsa.PrivateKey // of keys, where callers are authorized
 }
 
-// startTemporalCluster runs frontend, history, matching and worker of Temporal as processes of their own, on a PostgreSQL that has a
-// database for the service too. Callers need a certificate; an authorized cluster has an authorizer instead, which takes keys.
+// startTemporalCluster runs frontend, history, matching and worker of Temporal as processes of their own, beside the database of the
+// service. Callers need a certificate; an authorized cluster has an authorizer instead, which takes keys.
 func startTemporalCluster(t *testing.T, dir string, authorized bool) *temporalCluster {
 	t.Helper()
 	program := os.Getenv("TEMPORAL_SERVER")
@@ -59,8 +58,9 @@ func startTemporalCluster(t *testing.T, dir string, authorized bool) *temporalCl
 	require.NoError(t, err)
 	defer admin.Close(t.Context())
 	tool := filepath.Join(filepath.Dir(program), "temporal-sql-tool")
+	// Clusters of other tests are on the same server.
 	for database, schema := range map[string]string{
-		"temporal": "postgresql/v12/temporal", "temporal_visibility": "postgresql/v12/visibility",
+		database.Database + "_temporal": "postgresql/v12/temporal", database.Database + "_visibility": "postgresql/v12/visibility",
 	} {
 		_, err := admin.Exec(t.Context(), "create database "+database)
 		require.NoError(t, err)
@@ -73,9 +73,6 @@ func startTemporalCluster(t *testing.T, dir string, authorized bool) *temporalCl
 			require.NoError(t, err, "%q: %s", args, out)
 		}
 	}
-	_, err = admin.Exec(t.Context(), "create database slipway")
-	require.NoError(t, err)
-
 	require.NoError(t, os.Mkdir(r.certificates, 0o700))
 	ca := x509.Certificate{Subject: pkix.Name{CommonName: "Temporal's authority"}}
 	authority, own, err := certificates.NewAuthority(ca, time.Now(), time.Hour)
@@ -106,10 +103,7 @@ func startTemporalCluster(t *testing.T, dir string, authorized bool) *temporalCl
 	for _, service := range services {
 		p := &part{
 			name: "temporal " + service, log: filepath.Join(dir, "temporal-"+service+".log"),
-			args: []string{"--config-file", config, "--allow-no-auth", "start", "--service", service},
-		}
-		if authorized {
-			p.args = slices.DeleteFunc(p.args, func(arg string) bool { return arg == "--allow-no-auth" })
+			args: []string{"--config-file", config, "--allow-no-auth=" + strconv.FormatBool(!authorized), "start", "--service", service},
 		}
 		p.run(t, program)
 		r.processes = append(r.processes, p)
@@ -189,7 +183,7 @@ func (r *temporalCluster) config(t *testing.T, services []string, first int) []b
 		"log": object{"stdout": true, "level": "warn"},
 		"persistence": object{
 			"defaultStore": "default", "visibilityStore": "visibility", "numHistoryShards": 4,
-			"datastores": object{"default": store("temporal"), "visibility": store("temporal_visibility")},
+			"datastores": object{"default": store(r.database.Database + "_temporal"), "visibility": store(r.database.Database + "_visibility")},
 		},
 		"global": object{
 			"membership": object{"maxJoinDuration": "30s", "broadcastAddress": "127.0.0.1"},
