@@ -73,15 +73,21 @@ func (m *Machine) runBootstrap(ctx context.Context) error {
 	return m.runProgress(ctx, kube, cluster.ControlPlane == 1)
 }
 
-// gatherMasters applies the manifests of the installation and waits for the masters they are for.
+// gatherMasters creates the manifests of the installation and waits for the masters they are for.
 func (m *Machine) gatherMasters(ctx context.Context, api string, kube kubernetes.Interface, enough int) error {
-	for err := m.applyManifests(ctx, api); err != nil; err = m.applyManifests(ctx, api) {
-		m.log.Warn("manifests of the installation not applied", "error", err)
-		if err := m.clock.Pause(ctx, look); err != nil {
-			return err
-		}
-	}
+	beside, end := context.WithCancel(ctx)
+	defer end()
+	created := make(chan struct{})
+	go func() {
+		defer close(created)
+		_ = m.createManifests(beside, api) // the second call returns the error
+	}()
 	if err := m.waitMasters(ctx, kube, enough); err != nil {
+		return err
+	}
+	end()
+	<-created
+	if err := m.createManifests(ctx, api); err != nil {
 		return err
 	}
 	// From here the machine config server of this host is gone, and its API too.

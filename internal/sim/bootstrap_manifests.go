@@ -3,11 +3,14 @@ package sim
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,7 +21,7 @@ import (
 )
 
 // bootkubeApplies are the kinds that the cluster's own programs act on here; bootkube
-// applies all manifests, of which the others would change nothing.
+// creates all manifests, of which the others would change nothing.
 var bootkubeApplies = map[string]schema.GroupVersionResource{
 	"Secret":        {Version: "v1", Resource: "secrets"},    // the pod of the controller gets its token from one
 	"ConfigMap":     {Version: "v1", Resource: "configmaps"}, // and its settings
@@ -42,34 +45,67 @@ var bootkubeApplies = map[string]schema.GroupVersionResource{
 	"Machine":            {Group: "machine.openshift.io", Version: "v1beta1", Resource: "machines"},
 }
 
-// applyManifests gives the cluster the manifests of its installation, from the
-// bootstrap Ignition; namespaces first.
-func (m *Machine) applyManifests(ctx context.Context, api string) error {
+// assetsLimit is how long bootkube tries to create the manifests that the API refuses, after the control plane runs. It goes on
+// without the rest then (openshift/cluster-bootstrap, pkg/start/start.go).
+const assetsLimit = time.Hour
+
+// createManifests gives the cluster the manifests of its installation, from the bootstrap Ignition. It creates each by itself and tries
+// again the refused ones, as openshift/library-go, pkg/assets/create does for bootkube.
+func (m *Machine) createManifests(ctx context.Context, api string) error {
 	objects, err := dynamic.NewForConfig(kubeapi.Config(api, kubeapi.UserAdmin))
 	if err != nil {
 		return fmt.Errorf("make the client of bootkube: %w", err)
 	}
-	found, err := m.installationManifests()
+	left, err := m.installationManifests()
 	if err != nil {
 		return err
 	}
-	for _, obj := range found {
+	said := ""
+	for range assetsLimit / look {
+		var refused error
+		if left, refused = createEach(ctx, objects, left); len(left) == 0 {
+			return nil
+		}
+		if now := refused.Error(); now != said {
+			said = now
+			m.log.Warn("manifests of the installation not created", "error", refused)
+		}
+		if err := m.clock.Pause(ctx, look); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// createEach creates objects, and returns those that were refused, and why.
+func createEach(ctx context.Context, objects dynamic.Interface, wanted []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	var left []*unstructured.Unstructured
+	var refusals []error
+	for _, obj := range wanted {
 		var target dynamic.ResourceInterface = objects.Resource(bootkubeApplies[obj.GetKind()])
 		if obj.GetNamespace() != "" {
 			target = objects.Resource(bootkubeApplies[obj.GetKind()]).Namespace(obj.GetNamespace())
 		}
-		if _, err := target.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "bootkube", Force: true}); err != nil {
-			return fmt.Errorf("apply %s %s: %w", obj.GetKind(), obj.GetName(), err)
-		}
-		if obj.Object["status"] == nil {
-			continue
-		}
-		// The status is a sub-resource (openshift/cluster-bootstrap, pkg/start/create.go).
-		if _, err := target.ApplyStatus(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "bootkube", Force: true}); err != nil {
-			return fmt.Errorf("apply the status of %s %s: %w", obj.GetKind(), obj.GetName(), err)
+		if err := create(ctx, target, obj); err != nil {
+			left = append(left, obj)
+			refusals = append(refusals, fmt.Errorf("create %s %s: %w", obj.GetKind(), obj.GetName(), err))
 		}
 	}
-	return nil
+	return left, errors.Join(refusals...)
+}
+
+// create creates an object unless there is one, and gives it its status, which is a sub-resource, unless it has one.
+func create(ctx context.Context, target dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
+	made, err := target.Create(ctx, obj, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		made, err = target.Get(ctx, obj.GetName(), metav1.GetOptions{})
+	}
+	if err != nil || obj.Object["status"] == nil || made.Object["status"] != nil {
+		return err
+	}
+	made.Object["status"] = obj.Object["status"]
+	_, err = target.UpdateStatus(ctx, made, metav1.UpdateOptions{})
+	return err
 }
 
 func (m *Machine) installationManifests() ([]*unstructured.Unstructured, error) {

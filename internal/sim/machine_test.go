@@ -7,15 +7,19 @@ import (
 	"net/netip"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"slipway/internal/model"
 	"slipway/internal/sim"
 	"slipway/internal/sim/hardware"
+	"slipway/internal/sim/kubeapi"
 	"slipway/internal/sim/site"
 	"slipway/internal/testing/await"
 	"slipway/internal/wire"
@@ -167,6 +171,33 @@ func TestSingleNodeBecomesANodeOfItsCluster(t *testing.T) {
 	content, err := sim.ReadDisk(o.Root, "sda")
 	require.NoError(t, err)
 	require.Contains(t, string(content.Ignition), "node-"+host.String()[:8])
+}
+
+// bootkube creates each manifest by itself, and goes on without the refused ones in the end (openshift/library-go, pkg/assets/create;
+// openshift/cluster-bootstrap, pkg/start/start.go). The API takes no objects of a namespace without one.
+func TestManifestThatTheAPIRefusesStopsNoOther(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 1)
+	p.bootstrap = strings.Replace(bootstrapIgnition, `"files":[`, `"files":[`+
+		`{"path":"/opt/openshift/openshift/a.yaml","mode":420,"contents":{"source":"data:,`+
+		`%7BapiVersion%3A%20v1%2C%20kind%3A%20ConfigMap%2C%20metadata%3A%20%7Bname%3A%20a%7D%7D"}},`+
+		`{"path":"/opt/openshift/openshift/b.yaml","mode":420,"contents":{"source":"data:,`+
+		`%7BapiVersion%3A%20v1%2C%20kind%3A%20ConfigMap%2C%20metadata%3A%20%7Bname%3A%20b%2C%20namespace%3A%20default%7D%7D"}},`, 1)
+	o := p.options("sno", "192.0.2.24", sim.Faults{})
+	p.start(t, o)
+	p.startCluster(t)
+	p.installSingleNode(t, p.host(p.ctx, t))
+	p.seen(t, o.Root, sim.EventNodeReady, 1)
+	kube, err := kubernetes.NewForConfig(kubeapi.Config(p.site.API(), kubeapi.UserAdmin))
+	require.NoError(t, err)
+	found, err := kube.CoreV1().ConfigMaps("").List(p.ctx, metav1.ListOptions{})
+	require.NoError(t, err)
+	names := map[string]string{}
+	for _, one := range found.Items {
+		names[one.Name] = one.Namespace
+	}
+	require.Equal(t, "default", names["b"])
+	require.NotContains(t, names, "a")
 }
 
 func TestForeignAgentInstallsInOneStep(t *testing.T) {

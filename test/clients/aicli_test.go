@@ -1,6 +1,7 @@
 package clients_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -44,10 +45,12 @@ func TestAicliWorksUnmodified(t *testing.T) {
 			env.Setenv("AI_TOKEN", userToken(t, dataDir, filepath.Base(env.WorkDir)))
 			env.Setenv("SLIPWAY_DATA_DIR", dataDir)
 			env.Setenv("URL", "https://"+address+"/api/assisted-install")
-			env.Defer(func() { endBackground(t, filepath.Join(env.WorkDir, "pids")) })
+			pids := filepath.Join(env.WorkDir, "pids")
+			stop := context.AfterFunc(await.Context(t), func() { endBackground(t, pids) })
+			env.Defer(func() { stop(); endBackground(t, pids) })
 			return nil
 		},
-		Cmds:     map[string]func(*testscript.TestScript, bool, []string){"keep": keep, "until": until},
+		Cmds:     map[string]func(*testscript.TestScript, bool, []string){"keep": keep, "until": until(t)},
 		Deadline: time.Now().Add(await.Limit(t)),
 	})
 }
@@ -71,19 +74,23 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// until repeats a command until it prints a text, 5 minutes at most: until TEXT COMMAND...
-func until(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) < 2 {
-		ts.Fatalf("usage: until TEXT COMMAND...")
-	}
-	last := ""
-	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
-		err := ts.Exec(args[1], args[2:]...)
-		if last = ts.ReadFile("stdout") + ts.ReadFile("stderr"); err == nil && strings.Contains(last, args[0]) {
-			return
+// until repeats a command until it prints a text, or nothing progresses any more: until TEXT COMMAND...
+func until(t *testing.T) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		if len(args) < 2 {
+			ts.Fatalf("usage: until TEXT COMMAND...")
+		}
+		for watch := await.Begin(t); ; {
+			err := ts.Exec(args[1], args[2:]...)
+			last := ts.ReadFile("stdout") + ts.ReadFile("stderr")
+			if err == nil && strings.Contains(last, args[0]) {
+				return
+			}
+			if watch.Over() {
+				ts.Fatalf("nothing progresses, and %q is not there, found:\n%s", args[0], last)
+			}
 		}
 	}
-	ts.Fatalf("waited too long for %q, found:\n%s", args[0], last)
 }
 
 // endBackground ends what a script started by its list of process ids.
@@ -93,7 +100,10 @@ func endBackground(t *testing.T, file string) {
 	if os.IsNotExist(err) {
 		return
 	}
-	require.NoError(t, err)
+	if err != nil {
+		t.Error(err)
+		return
+	}
 	for word := range strings.FieldsSeq(string(list)) {
 		if pid, err := strconv.Atoi(word); err == nil {
 			_ = syscall.Kill(pid, syscall.SIGTERM)

@@ -303,7 +303,7 @@ func describe(c *wire.Cluster) string {
 // host finds a host of the cluster by name.
 func (f *fleet) host(t *testing.T, name string) *wire.Host {
 	t.Helper()
-	c, err := f.client.Cluster(t.Context(), f.id, client.WithRetry(time.Minute))
+	c, err := f.client.Cluster(t.Context(), f.id, client.WithRetry(await.Limit(t)))
 	require.NoError(t, err)
 	for i := range c.Hosts {
 		if c.Hosts[i].RequestedHostname == name {

@@ -79,7 +79,7 @@ func contains(line string, phrases []string) bool {
 //	documented PHRASE...                the documented line with these phrases; with ! it has to fail
 //	await PATTERN documented PHRASE...  the same, until it prints what the pattern matches
 //	await PATTERN exec LINE             another line of the shell
-func (l *lines) commandsOf(before string, limit time.Duration) map[string]func(*testscript.TestScript, bool, []string) {
+func (l *lines) commandsOf(t *testing.T, before string) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"documented": func(ts *testscript.TestScript, neg bool, phrases []string) {
 			line := l.line(ts, before, phrases)
@@ -98,7 +98,7 @@ func (l *lines) commandsOf(before string, limit time.Duration) map[string]func(*
 				text = l.line(ts, before, args[2:])
 			}
 			var out []byte
-			for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			for watch := await.Begin(t); !watch.Over(); time.Sleep(100 * time.Millisecond) {
 				cmd := exec.Command("sh", "-euc", text)
 				cmd.Env = append(os.Environ(), "PATH="+ts.Getenv("PATH"), "SLIPWAY_DATA_DIR="+ts.Getenv("SLIPWAY_DATA_DIR"), "HOME=/no-home")
 				if out, _ = cmd.Output(); pattern.Match(out) {
@@ -128,7 +128,7 @@ func (f *fleet) runScript(t *testing.T, l *lines, before, script string) {
 	t.Run("script", func(t *testing.T) { // waits for the scripts, which are run in parallel
 		testscript.Run(t, testscript.Params{
 			Files: []string{filepath.Join("testdata", script)},
-			Cmds:  l.commandsOf(before, min(await.Limit(t)/2, 2*time.Minute)),
+			Cmds:  l.commandsOf(t, before),
 			Setup: func(env *testscript.Env) error {
 				env.Setenv("PATH", path+string(os.PathListSeparator)+os.Getenv("PATH"))
 				env.Setenv("SLIPWAY_DATA_DIR", f.dataDir)

@@ -16,7 +16,7 @@ const pages = `${process.argv[2]}/temporal/namespaces/slipway/workflows`;
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
 // The certificate is of the service's own authority, which a person looks at once.
 const page = await browser.newPage({ viewport: { width: 1920, height: 1200 }, ignoreHTTPSErrors: true });
-page.setDefaultTimeout(90_000); // other tests keep the machine busy
+page.setDefaultTimeout(600_000); // other tests keep the machine busy
 await page.goto(`${process.argv[2]}/temporal/`);
 await page.locator('#token').fill(process.env.SLIPWAY_TOKEN);
 await page.getByRole('button', { name: 'Sign in' }).click();

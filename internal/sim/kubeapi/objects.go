@@ -133,7 +133,8 @@ func (s *Server) create(r *http.Request, to target) (object, error) {
 		return nil, apierrors.NewBadRequest("require metadata.name or metadata.generateName")
 	}
 	if to.res.namespaced && to.namespace == "" {
-		return nil, apierrors.NewBadRequest("require a namespace for " + to.res.name)
+		// The list of all namespaces takes no objects (kubernetes/kubernetes, staging/src/k8s.io/apiserver/pkg/endpoints/installer.go).
+		return nil, apierrors.NewMethodNotSupported(to.res.groupResource(), r.Method)
 	}
 	if to.res.hasStatus {
 		unstructured.RemoveNestedField(obj.Object, "status")

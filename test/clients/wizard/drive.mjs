@@ -49,7 +49,7 @@ const console_ = `http://127.0.0.1:${server.address().port}/assisted-installer/c
 // --no-sandbox: Chromium refuses to run as root with its sandbox.
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
 const page = await browser.newPage({ viewport: { width: 1400, height: 1300 }, acceptDownloads: true });
-page.setDefaultTimeout(60_000);
+page.setDefaultTimeout(600_000); // other tests keep the machine busy
 page.on('pageerror', (error) => faults.push(`page: ${error}`));
 
 const fill = (name, text) => page.locator(`:is(input, textarea)[name="${name}"]`).first().fill(text);
