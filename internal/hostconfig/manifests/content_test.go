@@ -170,3 +170,32 @@ func TestPoolsOfHostsMustExist(t *testing.T) {
 		`machine_config_pool_name of host w0: require a pool of the cluster or of its manifests (master, worker, infra), found "elsewhere"`,
 	)
 }
+
+// A namespace is required of the kinds that live in one. The versions of a group do not matter, and neither does the place of the object.
+func TestObjectsThatHaveToHaveANamespace(t *testing.T) {
+	t.Parallel()
+	object := func(version, kind, more string) string {
+		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: a" + more + "}\n"
+	}
+	for _, kind := range [][2]string{
+		{"v1", "ConfigMap"}, {"v1", "Secret"}, {"apps/v1", "Deployment"}, {"batch/v1beta1", "CronJob"}, {"operators.coreos.com/v1", "OperatorGroup"},
+		{"operators.coreos.com/v1alpha1", "Subscription"}, {"machine.openshift.io/v1beta1", "MachineSet"}, {"tuned.openshift.io/v1", "Tuned"},
+	} {
+		bad := object(kind[0], kind[1], "")
+		for name, content := range map[string]string{
+			"a.yaml": bad, "b.yml": object("v1", "Namespace", "") + "---\n" + bad,
+			"c.json": `{"apiVersion":"` + kind[0] + `","kind":"` + kind[1] + `","metadata":{"name":"a"}}`,
+		} {
+			err := manifests.CheckTogether(map[string][]byte{"manifests/" + name: []byte(content)})
+			require.ErrorIs(t, err, model.ErrInvalid, "%s of %v", name, kind)
+			require.ErrorContains(t, err, "require metadata.namespace of "+kind[1]+" a, found none", name)
+		}
+		require.NoError(t, manifests.CheckTogether(map[string][]byte{"openshift/d.yaml": []byte(object(kind[0], kind[1], ", namespace: b"))}), kind)
+	}
+	for _, kind := range [][2]string{
+		{"v1", "Namespace"}, {"v1", "PersistentVolume"}, {"rbac.authorization.k8s.io/v1", "ClusterRole"}, {"example.com/v1", "ConfigMap"},
+		{"config.openshift.io/v1", "Proxy"}, {"storage.k8s.io/v1", "StorageClass"}, {"apiextensions.k8s.io/v1", "CustomResourceDefinition"},
+	} {
+		require.NoError(t, manifests.CheckTogether(map[string][]byte{"manifests/e.yaml": []byte(object(kind[0], kind[1], ""))}), kind)
+	}
+}

@@ -10,7 +10,7 @@ import (
 )
 
 // CheckTogether returns an error when the machine config controller cannot read files, by folder and name, once patches are
-// applied to them, or when objects of theirs contradict each other. Patches of files that the installer makes are left out:
+// applied to them, when an object has to have a namespace and has none, or when objects contradict each other. Patches of files that the installer makes are left out:
 // they are checked when they are applied.
 func CheckTogether(files map[string][]byte) error {
 	changed := maps.Clone(files)
@@ -38,6 +38,11 @@ func CheckTogether(files map[string][]byte) error {
 		documents, err := Documents(path.Base(name), changed[name])
 		if err != nil {
 			return err
+		}
+		for i, d := range documents {
+			if err := checkNamespace(d); err != nil {
+				return model.Invalidf("document %d of %s: %s", i+1, path.Base(name), err)
+			}
 		}
 		objects = append(objects, documents...)
 	}
