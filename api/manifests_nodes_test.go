@@ -81,6 +81,11 @@ spec: {extensions: [kernel-devel]}
 	require.Contains(t, fault(), "conflicting mirrorSourcePolicy")
 	remove("two.yaml")
 
+	add("nowhere.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+	require.Contains(t, fault(), "document 1 of nowhere.yaml: require metadata.namespace of ConfigMap a, found none")
+	add("nowhere.yaml.patch", "- {op: add, path: /metadata/namespace, value: default}")
+	require.Empty(t, fault())
+
 	add("other.yaml.patch", "- {op: remove, path: /a}") // of a file that the installer may make
 	require.Empty(t, fault())
 }

@@ -45,7 +45,7 @@ var bootkubeApplies = map[string]schema.GroupVersionResource{
 	"Machine":            {Group: "machine.openshift.io", Version: "v1beta1", Resource: "machines"},
 }
 
-// assetsLimit is how long bootkube tries to create the manifests that the API refuses, after the control plane runs. It goes on
+// assetsLimit is how long bootkube tries to create the manifests that the API refuses, after the control plane runs. It ends
 // without the rest then (openshift/cluster-bootstrap, pkg/start/start.go).
 const assetsLimit = time.Hour
 

@@ -173,7 +173,7 @@ func TestSingleNodeBecomesANodeOfItsCluster(t *testing.T) {
 	require.Contains(t, string(content.Ignition), "node-"+host.String()[:8])
 }
 
-// bootkube creates each manifest by itself, and goes on without the refused ones in the end (openshift/library-go, pkg/assets/create;
+// bootkube creates each manifest by itself, and ends without the refused ones after an hour (openshift/library-go, pkg/assets/create;
 // openshift/cluster-bootstrap, pkg/start/start.go). The API takes no objects of a namespace without one.
 func TestManifestThatTheAPIRefusesStopsNoOther(t *testing.T) {
 	t.Parallel()
