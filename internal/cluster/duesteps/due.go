@@ -3,6 +3,7 @@ package duesteps
 import (
 	"time"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -50,9 +51,35 @@ func Due(v View) []Step {
 	return due(v, r.steps, r)
 }
 
-func due(v View, steps []wire.StepType, r *stateRow) []Step {
+// exclusive are the kinds of agents that run the steps which not every agent runs.
+var exclusive = func() map[wire.StepType]steps.Agents {
+	out := map[wire.StepType]steps.Agents{}
+	for _, s := range steps.All() {
+		if s.Agents != steps.AnyAgent {
+			out[s.Type] = s.Agents
+		}
+	}
+	return out
+}()
+
+// runs reports whether an agent runs a step.
+func runs(agent model.AgentSteps, t wire.StepType) bool {
+	switch exclusive[t] {
+	case steps.OurAgent:
+		return agent == model.FineSteps
+	case steps.OtherAgents:
+		return agent != model.FineSteps
+	default:
+		return true
+	}
+}
+
+func due(v View, types []wire.StepType, r *stateRow) []Step {
 	var out []Step
-	for _, t := range steps {
+	for _, t := range types {
+		if !runs(v.AgentSteps, t) {
+			continue
+		}
 		p := policies[t]
 		generation := p.generation(&v)
 		if p.due(&v, v.Facts[model.Fact(t)], generation, r != nil && r.eager) {
@@ -89,7 +116,7 @@ func Busy(v View) bool {
 	}
 	for _, t := range r.steps {
 		rec := v.Facts[model.Fact(t)]
-		if !rec.AskedAt.IsZero() && rec.AnsweredAt.Before(rec.AskedAt) && v.Now.Sub(rec.AskedAt) < busyFor {
+		if runs(v.AgentSteps, t) && !rec.AskedAt.IsZero() && rec.AnsweredAt.Before(rec.AskedAt) && v.Now.Sub(rec.AskedAt) < busyFor {
 			return true
 		}
 	}

@@ -253,6 +253,22 @@ func TestFactsAreAskedAgain(t *testing.T) {
 	}
 }
 
+// The steps of an installation stand for discovery steps of one kind of agents, which the table has none of.
+func TestStepsAreForTheAgentsOfTheirRow(t *testing.T) {
+	t.Parallel()
+	for step, want := range map[wire.StepType][2]bool{ // by an agent of Slipway, by another
+		"inventory": {true, true}, "install": {true, true}, "upgrade-agent": {true, true}, "no-such-step": {true, true},
+		"disk-clean": {true, false}, "image-write": {true, false}, "reboot": {true, false},
+		"execute": {false, true}, "next-step-runner": {false, true},
+	} {
+		require.Equal(t, want[0], duesteps.Runs(model.FineSteps, step), step)
+		require.Equal(t, want[1], duesteps.Runs(model.InstallStep, step), step)
+		require.Equal(t, want[1], duesteps.Runs("", step), "%s, before the agent said what it runs", step)
+	}
+	v := duesteps.View{Kind: model.KindHost, Status: model.HostKnown, AgentSteps: model.InstallStep, Now: now}
+	require.Equal(t, []string{"inventory"}, types(duesteps.DueOf(v, "disk-clean", "inventory")))
+}
+
 func TestRecordsOfAQuestion(t *testing.T) {
 	t.Parallel()
 	v := duesteps.View{
