@@ -39,6 +39,8 @@ type Service struct {
 	Identity Identity
 	// SignIn lets users of an issuer in; nil: the deployment has no issuer.
 	SignIn SignIn
+	// Feed wakes requests that wait for changes; nil: they are answered at once.
+	Feed Feed
 	// Authorize decides whether an actor may do an operation; nil: an actor that is bound to one object may use that
 	// object, and any other actor may do everything.
 	Authorize admission.Authorize

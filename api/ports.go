@@ -38,6 +38,12 @@ type ClusterReports interface {
 	Complete(ctx context.Context, clusterID uuid.UUID, success bool, errorInfo string) error
 }
 
+// Feed waits for changes.
+type Feed interface {
+	// Wait returns when there are changes after a cursor, or when ctx ends.
+	Wait(ctx context.Context, after store.Cursor)
+}
+
 // Orchestrator passes commands to the workflows of installations. A command that the state does not allow is a
 // model.ErrConflict.
 type Orchestrator interface {

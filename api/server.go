@@ -32,6 +32,7 @@ type server struct {
 
 	disconnected singleflight.Group // runs of the installer, by their settings
 	networks     networks           // settings that were read
+	waits        waits              // for changes
 }
 
 // NewServer builds the handler of everything below BasePath, OwnPath, /agent/ and /controller/. It

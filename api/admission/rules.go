@@ -137,6 +137,7 @@ var rules = map[string]rule{
 	"CommandHost":                         {roles: roles{admin, user}},
 	"UndeleteCluster":                     {roles: roles{admin, user}},
 	"ListDeletedClusters":                 {roles: roles{admin, user, viewer}},
+	"ListChanges":                         {roles: roles{admin, user, viewer}},
 	"ShowOnFailure":                       {roles: roles{admin, user, viewer}},
 	"SetOnFailure":                        {roles: roles{admin, user}},
 	"CreateToken":                         {roles: roles{admin}},

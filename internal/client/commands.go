@@ -3,7 +3,9 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -37,6 +39,20 @@ func (c *Client) UndeleteCluster(ctx context.Context, id uuid.UUID, options ...O
 func (c *Client) DeletedClusters(ctx context.Context, options ...Option) (clusters []wire.DeletedCluster, err error) {
 	err = c.do(ctx, call{method: http.MethodGet, own: true, path: "/v1/deleted-clusters", ok: http.StatusOK, into: &clusters}, options)
 	return clusters, err
+}
+
+// Changes returns which objects changed after a cursor, and the cursor to continue with; without a cursor, only where the feed ends now.
+// When nothing changed it waits, at most for a minute. It returns a model.ErrGone for a cursor that is too old: the caller lists its
+// objects again.
+func (c *Client) Changes(ctx context.Context, after string, wait time.Duration, options ...Option) (changes wire.Changes, err error) {
+	query := url.Values{}
+	if after != "" {
+		query.Set("after", after)
+	}
+	err = c.do(ctx, call{
+		method: http.MethodGet, own: true, path: "/v1/changes", query: query, wait: wait, ok: http.StatusOK, into: &changes,
+	}, options)
+	return changes, err
 }
 
 // OnFailure reads what the installation of a cluster does when a host fails.

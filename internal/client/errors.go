@@ -13,7 +13,7 @@ import (
 var ErrUnauthorized = errors.New("unauthorized")
 
 // Error is a reply other than the operation's success. With errors.Is it matches model.ErrInvalid (400),
-// model.ErrNotFound (404), model.ErrConflict (409), model.ErrUnprocessable (422), model.ErrNotBuilt (501),
+// model.ErrNotFound (404), model.ErrConflict (409), model.ErrGone (410), model.ErrUnprocessable (422), model.ErrNotBuilt (501),
 // model.ErrUnavailable (other 5xx, 429) and ErrUnauthorized (401, 403).
 type Error struct {
 	// Op is the operation: "GET /v2/clusters/...", without the query.
@@ -50,6 +50,7 @@ var kinds = map[int]error{
 	http.StatusBadRequest:          model.ErrInvalid,
 	http.StatusNotFound:            model.ErrNotFound,
 	http.StatusConflict:            model.ErrConflict,
+	http.StatusGone:                model.ErrGone,
 	http.StatusUnprocessableEntity: model.ErrUnprocessable,
 	http.StatusNotImplemented:      model.ErrNotBuilt,
 }

@@ -264,6 +264,12 @@ func operations() map[string]operation {
 				return err
 			}, "GET /api/slipway/v1/deleted-clusters", 200, `[{"id":"` + clusterID.String() + `","name":"lab"}]`, "",
 		},
+		"Changes": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.Changes(ctx, "c.1", 0)
+				return err
+			}, "GET /api/slipway/v1/changes?after=c.1", 200, `{"cursor":"c.2","changes":[{"kind":"cluster","id":"` + clusterID.String() + `"}]}`, "",
+		},
 		"PauseCluster": {
 			func(ctx context.Context, c *client.Client) error { return c.PauseCluster(ctx, clusterID) },
 			"POST /api/slipway/v1" + clusterPath[len("/v2"):] + "/commands/pause", 202, "", "",

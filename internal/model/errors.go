@@ -11,6 +11,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrInvalid: the input breaks a rule (400).
 	ErrInvalid = errors.New("invalid")
+	// ErrGone: what was asked for existed, and is not known any more (410).
+	ErrGone = errors.New("gone")
 	// ErrUnprocessable: the input is well-formed but not acceptable (422).
 	ErrUnprocessable = errors.New("unprocessable")
 	// ErrConflict: the object's state does not allow it (409).
@@ -43,6 +45,11 @@ func Unprocessablef(format string, args ...any) error {
 // Conflictf makes an ErrConflict; name the state.
 func Conflictf(format string, args ...any) error {
 	return &reason{ErrConflict, fmt.Sprintf(format, args...)}
+}
+
+// Gonef makes an ErrGone; say what to do instead.
+func Gonef(format string, args ...any) error {
+	return &reason{ErrGone, fmt.Sprintf(format, args...)}
 }
 
 // NotFoundf makes an ErrNotFound.

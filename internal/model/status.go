@@ -133,3 +133,13 @@ func (s HostStatuses) Has(status HostStatus) bool { return slices.Contains(s, st
 
 // ReadyHosts are the statuses of a host that can be, or just is, prepared for an installation.
 var ReadyHosts = HostStatuses{HostKnown, HostPreparingForInstallation, HostPreparingSuccessful}
+
+// ObjectKind names what users and hosts change.
+type ObjectKind string
+
+// The kinds of objects in the feed of changes.
+const (
+	ObjectCluster  ObjectKind = "cluster"
+	ObjectHost     ObjectKind = "host"
+	ObjectInfraEnv ObjectKind = "infra-env"
+)

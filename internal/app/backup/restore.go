@@ -14,6 +14,8 @@ import (
 
 	"filippo.io/age"
 	"github.com/jackc/pgx/v5"
+
+	"slipway/internal/platform/store"
 )
 
 // Unfinished is a file in the data folder while a restore is under way. A service refuses to start beside it.
@@ -113,5 +115,5 @@ func (p Place) load(ctx context.Context, dump string) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("fill the database: %w: %s", err, bytes.TrimSpace(complaints.Bytes()))
 	}
-	return nil
+	return store.RenewFeed(ctx, p.DatabaseURL)
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -84,11 +85,11 @@ func (s *Server) Use(handler http.Handler) {
 	s.handler.Store(&handler)
 }
 
-// endWaits ends the context of requests that prefer to be held (RFC 7240) as soon as the
+// endWaits ends the context of requests that prefer to be held (RFC 7240), or to be answered for long, as soon as the
 // service begins to end. An agent asks again, and finds the next process or none.
 func (s *Server) endWaits(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Prefer") == "" {
+		if r.Header.Get("Prefer") == "" && !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 			next.ServeHTTP(w, r)
 			return
 		}

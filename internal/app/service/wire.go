@@ -52,6 +52,7 @@ type parts struct {
 	variables    settings.Variables
 	requirements *openshift.Requirements
 	signals      *store.Signals
+	changes      *store.Feed
 	discovery    *discovery.Service
 	evaluation   *evaluation.Evaluator
 	reports      reports.Clusters
@@ -114,6 +115,7 @@ func (s *Service) assemble() error {
 		return err
 	}
 	s.signals = store.NewSignals(s.store, s.logger)
+	s.changes = store.NewFeed(s.store, s.logger)
 	agent, err := s.agentRelease()
 	if err != nil {
 		return err
@@ -137,6 +139,7 @@ func (s *Service) assemble() error {
 		Timeouts: s.timeouts, Converter: data, Log: s.logger,
 	})
 	s.background("notifications", s.signals.Run)
+	s.background("changes", s.changes.Run)
 	s.background("orchestrator", s.orchestrator.Run)
 	return nil
 }
@@ -271,7 +274,8 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 		Service: api.Service{
 			Store: s.store, Blob: s.blobs, Discovery: s.discovery, Evaluation: s.evaluation,
 			HostReports: s.progress(), ClusterReports: s.reports, Orchestrator: s.orchestrator,
-			Disconnected: s.releases, Identity: s.identity, Log: s.logger, Now: s.process.Now, Observe: s.recorder.Request,
+			Disconnected: s.releases, Identity: s.identity, Feed: s.changes, Log: s.logger, Now: s.process.Now,
+			Observe: s.recorder.Request,
 		},
 		Catalogue: api.Catalogue{
 			Releases: s.offers.catalogue, ReleaseSources: s.offers.sources, AnyReleaseImage: s.options.AnyReleaseImage,

@@ -11,6 +11,8 @@ const (
 	answerPatience = 30 * time.Second
 	// slowestReader is the rate that a client has to take an answer with beyond it, in bytes a second.
 	slowestReader = 16 << 10
+	// ownPause is how long a handler writes nothing before the time of its next part is counted anew: it had nothing to send.
+	ownPause = 5 * time.Second
 	// sentAtOnce is how much is sent with one deadline.
 	sentAtOnce = 1 << 20
 )
@@ -30,6 +32,7 @@ type answer struct {
 	control *http.ResponseController
 	now     func() time.Time
 	begun   time.Time
+	taken   time.Time // when the last part was
 	sent    int64
 }
 
@@ -44,6 +47,7 @@ func (a *answer) Write(p []byte) (int, error) {
 		n, err := a.ResponseWriter.Write(p[written:min(len(p), written+sentAtOnce)])
 		written += n
 		a.sent += int64(n)
+		a.taken = a.now()
 		if err != nil || written == len(p) {
 			return written, err
 		}
@@ -77,8 +81,8 @@ func (a *answer) ReadFrom(from io.Reader) (sent int64, err error) {
 }
 
 func (a *answer) extend() {
-	if a.begun.IsZero() {
-		a.begun = a.now()
+	if now := a.now(); a.begun.IsZero() || now.Sub(a.taken) > ownPause {
+		a.begun, a.sent = now, 0
 	}
 	_ = a.control.SetWriteDeadline(a.begun.Add(answerPatience + time.Duration(a.sent/slowestReader)*time.Second)) // tests have none
 }

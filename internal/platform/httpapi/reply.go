@@ -45,6 +45,7 @@ var statuses = []struct {
 	{ErrMisdirected, http.StatusMisdirectedRequest},
 	{ErrTooMany, http.StatusTooManyRequests},
 	{model.ErrConflict, http.StatusConflict},
+	{model.ErrGone, http.StatusGone},
 	{ErrMediaType, http.StatusUnsupportedMediaType},
 	{model.ErrUnprocessable, http.StatusUnprocessableEntity},
 	{model.ErrUnavailable, http.StatusServiceUnavailable},

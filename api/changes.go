@@ -1,0 +1,200 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/api/admission"
+	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
+	"slipway/internal/platform/store"
+	"slipway/internal/wire"
+)
+
+const (
+	// changesAtOnce is how many changes an answer has at most.
+	changesAtOnce = 1000
+	// longestChangesWait is how long a request is held at most.
+	longestChangesWait = time.Minute
+	// longestChangesStream is when a stream ends; clients connect again, with a credential that is looked at again.
+	longestChangesStream = 10 * time.Minute
+	// streamBeat is how often a stream without changes has a comment, so that proxies keep it.
+	streamBeat = 15 * time.Second
+	// waitsAtOnce is how many requests for changes are held for a credential.
+	waitsAtOnce = 50
+)
+
+// waits counts the requests that are held, by credential.
+type waits struct {
+	mu  sync.Mutex
+	all map[string]int
+}
+
+// begin counts a request until the returned function is called.
+func (w *waits) begin(key string) (end func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.all == nil {
+		w.all = map[string]int{}
+	}
+	if w.all[key] >= waitsAtOnce {
+		return nil, httpapi.Errorf(httpapi.ErrTooMany, "more than %d requests wait for changes with one credential", waitsAtOnce)
+	}
+	w.all[key]++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.all[key]--; w.all[key] == 0 {
+			delete(w.all, key)
+		}
+	}, nil
+}
+
+// listChanges returns which objects of the caller changed after a cursor. A client that prefers to wait is answered when there are some,
+// or after the time it prefers (RFC 7240, section 4.3); one that accepts text/event-stream gets them as they come (HTML, section 9.2).
+func (s *server) listChanges(w http.ResponseWriter, r *http.Request) error {
+	text := r.URL.Query().Get("after")
+	events := strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	if last := r.Header.Get("Last-Event-ID"); events && last != "" {
+		text = last // of a stream that continues
+	}
+	if text == "" {
+		end, err := s.Store.NumberChanges(r.Context())
+		if err != nil {
+			return err
+		}
+		if !events {
+			return ok(w, wire.Changes{Cursor: end.String(), Changes: []wire.Change{}})
+		}
+		text = end.String()
+	}
+	after, err := store.ParseCursor(text)
+	if err != nil {
+		return err
+	}
+	wait := min(admission.PreferredWait(r.Header.Values(wire.HeaderPrefer)), longestChangesWait)
+	if events {
+		wait = longestChangesStream
+	}
+	if wait > 0 {
+		end, err := s.waits.begin(admission.CallerOf(r).Key())
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
+	if events {
+		return s.streamChanges(w, r, after)
+	}
+	return s.replyChanges(w, r, after, wait)
+}
+
+func (s *server) replyChanges(w http.ResponseWriter, r *http.Request, after store.Cursor, wait time.Duration) error {
+	if wait > 0 {
+		client := newPatient(w, s.Now)
+		client.allow(wait + answerPatience)
+		defer client.done()
+		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), wait)
+	defer cancel()
+	found, err := s.nextChanges(ctx, r, after)
+	if err != nil {
+		return err
+	}
+	return ok(w, found)
+}
+
+// nextChanges returns the changes after a cursor; when there are none, those that come until ctx ends.
+func (s *server) nextChanges(ctx context.Context, r *http.Request, after store.Cursor) (wire.Changes, error) {
+	reading := context.WithoutCancel(r.Context()) // the time of ctx is for the wait
+	if _, err := s.Store.NumberChanges(reading); err != nil {
+		return wire.Changes{}, err
+	}
+	for {
+		changes, next, err := s.Store.ChangesAfter(reading, after, admission.Tenant(r), changesAtOnce)
+		if err != nil {
+			return wire.Changes{}, err
+		}
+		if len(changes) > 0 || ctx.Err() != nil || s.Feed == nil {
+			return changesToWire(changes, next), nil
+		}
+		after = next
+		s.Feed.Wait(ctx, after)
+	}
+}
+
+// streamChanges sends changes as server-sent events. The id of an event is the cursor to continue with.
+func (s *server) streamChanges(w http.ResponseWriter, r *http.Request, after store.Cursor) error {
+	control := http.NewResponseController(w)
+	ctx, cancel := context.WithTimeout(r.Context(), longestChangesStream)
+	defer cancel()
+	for first := true; ; first = false {
+		wait := streamBeat
+		if first {
+			wait = 0
+		}
+		until, end := context.WithTimeout(ctx, wait)
+		found, err := s.nextChanges(until, r, after)
+		end()
+		switch {
+		case err != nil && first:
+			return err
+		case err != nil:
+			_, _ = fmt.Fprintf(w, "event: end\ndata: %s\n\n", oneLine(err.Error()))
+			return nil
+		}
+		if after, err = store.ParseCursor(found.Cursor); err != nil {
+			return err
+		}
+		if first {
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.Header().Set("Cache-Control", "no-store")
+			w.WriteHeader(http.StatusOK)
+		}
+		if err := sendChanges(w, found); err != nil {
+			return nil //nolint:nilerr // the client is gone
+		}
+		if control.Flush() != nil || ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+func sendChanges(w http.ResponseWriter, found wire.Changes) error {
+	text, err := json.Marshal(found)
+	if err != nil {
+		return err
+	}
+	if len(found.Changes) == 0 { // a comment with a new cursor
+		_, err = fmt.Fprintf(w, ": nothing\nid: %s\n\n", found.Cursor)
+		return err
+	}
+	_, err = fmt.Fprintf(w, "id: %s\ndata: %s\n\n", found.Cursor, text)
+	return err
+}
+
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " ") }
+
+func changesToWire(changes []store.Change, next store.Cursor) wire.Changes {
+	out := wire.Changes{Cursor: next.String(), Changes: make([]wire.Change, 0, len(changes))}
+	for _, c := range changes {
+		one := wire.Change{Kind: string(c.Kind), ID: c.ID, Deleted: c.Gone}
+		if c.Kind == model.ObjectHost && c.InfraEnvID != uuid.Nil {
+			one.InfraEnvID = &c.InfraEnvID
+		}
+		if c.Kind != model.ObjectCluster {
+			one.ClusterID = c.ClusterID
+		}
+		out.Changes = append(out.Changes, one)
+	}
+	return out
+}
