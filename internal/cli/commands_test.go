@@ -2,11 +2,13 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -207,6 +209,41 @@ func TestWait(t *testing.T) {
 			require.Contains(t, out, c.want)
 		})
 	}
+}
+
+// Once the status has changed, the service tells when to look again; a cursor that it does not know any more begins the feed anew.
+func TestWaitFollowsChanges(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var asked []string
+	statuses := []string{"preparing-for-installation", "installing", "installing", "finalizing", "finalizing", "installed"}
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.URL.Path != "/api/slipway/v1/changes" {
+			asked = append(asked, statuses[0])
+			_, _ = fmt.Fprintf(w, `{"id":%q,"name":"green","status":%q}`, clusterID, statuses[0])
+			statuses = statuses[1:]
+			return
+		}
+		after := r.URL.Query().Get("after")
+		asked = append(asked, "after "+after+" "+r.Header.Get("Prefer"))
+		switch after {
+		case "":
+			_, _ = w.Write([]byte(`{"cursor":"c1","changes":[]}`))
+		case "c1":
+			_, _ = w.Write([]byte(`{"cursor":"c2","changes":[{"kind":"cluster","id":"` + clusterID.String() + `"}]}`))
+		default:
+			w.WriteHeader(http.StatusGone)
+		}
+	}))
+	t.Cleanup(service.Close)
+	_, err := run(t, service.URL, "wait", "cluster", clusterID.String(), "--for", "installed")
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"preparing-for-installation", "installing", "after  wait=30", "installing", "after c1 wait=30", "finalizing", "after c2 wait=30",
+		"finalizing", "after  wait=30", "installed",
+	}, asked)
 }
 
 func TestVersionsShowWhatHostsCanBoot(t *testing.T) {

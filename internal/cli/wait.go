@@ -10,6 +10,7 @@ import (
 
 	"slipway/internal/cli/view"
 	"slipway/internal/client"
+	"slipway/internal/model"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
@@ -27,8 +28,29 @@ type waitFlags struct {
 	Timeout time.Duration `default:"4h" help:"How long to wait."`
 }
 
-// waitPause is the time between two requests.
-const waitPause = time.Second
+const (
+	// waitPause is the shortest time between two requests for an object.
+	waitPause = time.Second
+	// changesPause is how long a request for changes is held.
+	changesPause = 30 * time.Second
+)
+
+// changed waits until something has changed since its last call. It knows no place in the feed of changes at first.
+type changed struct {
+	cursor string
+	older  bool // the service has no feed
+}
+
+// wait returns after waitPause at the earliest. It returns an error only when ctx ends.
+func (f *changed) wait(ctx context.Context, c *client.Client) error {
+	if err := hostexec.Sleep(ctx, waitPause); err != nil || f.older {
+		return err
+	}
+	found, err := c.Changes(ctx, f.cursor, changesPause)
+	f.cursor = found.Cursor // none: the next call begins anew, and the object is read between
+	f.older = errors.Is(err, model.ErrNotFound)
+	return ctx.Err()
+}
 
 type waitCluster struct {
 	clusterArgument
@@ -143,6 +165,7 @@ func wait[F any](ctx context.Context, at *Connection, t *Terminal, flags waitFla
 		return err
 	}
 	first, _ := w.state(found)
+	var feed changed
 	for looks := 1; ; looks++ {
 		status, info := w.state(found)
 		if status != first {
@@ -159,7 +182,11 @@ func wait[F any](ctx context.Context, at *Connection, t *Terminal, flags waitFla
 		case slices.Contains(w.ends, status) && looks >= settling:
 			return &Failure{fmt.Errorf("%s is %s: %s", a.name(), status, info), exitFailed}
 		}
-		err := hostexec.Sleep(ctx, waitPause)
+		pause := feed.wait
+		if looks < settling {
+			pause = func(ctx context.Context, _ *client.Client) error { return hostexec.Sleep(ctx, waitPause) }
+		}
+		err := pause(ctx, c)
 		if err == nil {
 			var next *F
 			if next, err = w.read(ctx, c, found); err == nil {
