@@ -211,7 +211,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// Once the status has changed, the service tells when to look again; a cursor that it does not know any more begins the feed anew.
+// Once the status has changed, the object is read when something changed; a cursor that it does not know any more begins the feed anew.
 func TestWaitFollowsChanges(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
