@@ -58,3 +58,30 @@ func TestClientsThatStopReadingAreClosed(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, await.Receive(t, ended), os.ErrDeadlineExceeded)
 }
+
+// deadlines records the deadlines of a connection.
+type deadlines struct {
+	http.ResponseWriter
+	set []time.Time
+}
+
+func (d *deadlines) SetWriteDeadline(at time.Time) error {
+	d.set = append(d.set, at)
+	return nil
+}
+
+// A handler that has nothing to send for a minute has a client that takes nothing for a minute, and is not slow.
+func TestHandlersMayPause(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 28, 3, 0, 0, 0, time.UTC)
+	at := func(seconds int) time.Time { return now.Add(time.Duration(seconds) * time.Second) }
+	clock := now
+	out := &deadlines{ResponseWriter: httptest.NewRecorder()}
+	guard.SteadyAnswers(func() time.Time { return clock }, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for _, second := range []int{0, 1, 4, 64, 65} {
+			clock = at(second)
+			_, _ = io.WriteString(w, "a")
+		}
+	})).ServeHTTP(out, httptest.NewRequest(http.MethodGet, "/", nil))
+	require.Equal(t, []time.Time{at(30), at(30), at(30), at(94), at(94), {}}, out.set)
+}
