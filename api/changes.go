@@ -115,7 +115,7 @@ func (s *server) replyChanges(w http.ResponseWriter, r *http.Request, after stor
 
 // nextChanges returns the changes after a cursor; when there are none, those that come until ctx ends.
 func (s *server) nextChanges(ctx context.Context, r *http.Request, after store.Cursor) (wire.Changes, error) {
-	reading := context.WithoutCancel(r.Context()) // the time of ctx is for the wait
+	reading := context.WithoutCancel(ctx) // the time of ctx is for the wait
 	if _, err := s.Store.NumberChanges(reading); err != nil {
 		return wire.Changes{}, err
 	}
@@ -124,11 +124,20 @@ func (s *server) nextChanges(ctx context.Context, r *http.Request, after store.C
 		if err != nil {
 			return wire.Changes{}, err
 		}
-		if len(changes) > 0 || ctx.Err() != nil || s.Feed == nil {
+		if len(changes) > 0 || isOver(ctx) || s.Feed == nil {
 			return changesToWire(changes, next), nil
 		}
 		after = next
 		s.Feed.Wait(ctx, after)
+	}
+}
+
+func isOver(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	default:
+		return false
 	}
 }
 
@@ -161,7 +170,7 @@ func (s *server) streamChanges(w http.ResponseWriter, r *http.Request, after sto
 			w.WriteHeader(http.StatusOK)
 		}
 		if err := sendChanges(w, found); err != nil {
-			return nil //nolint:nilerr // the client is gone
+			return nil // the client is gone
 		}
 		if control.Flush() != nil || ctx.Err() != nil {
 			return nil

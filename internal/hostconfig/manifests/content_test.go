@@ -178,8 +178,8 @@ func TestObjectsThatHaveToHaveANamespace(t *testing.T) {
 		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: a" + more + "}\n"
 	}
 	for _, kind := range [][2]string{
-		{"v1", "ConfigMap"}, {"v1", "Secret"}, {"apps/v1", "Deployment"}, {"batch/v1beta1", "CronJob"}, {"operators.coreos.com/v1", "OperatorGroup"},
-		{"operators.coreos.com/v1alpha1", "Subscription"}, {"machine.openshift.io/v1beta1", "MachineSet"}, {"tuned.openshift.io/v1", "Tuned"},
+		{"v1", "ConfigMap"}, {"v1", "Secret"}, {"apps/v1", "Deployment"}, {"batch/v1beta1", "CronJob"},
+		{"operators.coreos.com/v1", "OperatorGroup"}, {"operators.coreos.com/v1alpha1", "Subscription"}, {"machine.openshift.io/v1beta1", "MachineSet"}, {"tuned.openshift.io/v1", "Tuned"},
 	} {
 		bad := object(kind[0], kind[1], "")
 		for name, content := range map[string]string{
@@ -190,7 +190,8 @@ func TestObjectsThatHaveToHaveANamespace(t *testing.T) {
 			require.ErrorIs(t, err, model.ErrInvalid, "%s of %v", name, kind)
 			require.ErrorContains(t, err, "require metadata.namespace of "+kind[1]+" a, found none", name)
 		}
-		require.NoError(t, manifests.CheckTogether(map[string][]byte{"openshift/d.yaml": []byte(object(kind[0], kind[1], ", namespace: b"))}), kind)
+		good := object(kind[0], kind[1], ", namespace: b")
+		require.NoError(t, manifests.CheckTogether(map[string][]byte{"openshift/d.yaml": []byte(good)}), kind)
 	}
 	for _, kind := range [][2]string{
 		{"v1", "Namespace"}, {"v1", "PersistentVolume"}, {"rbac.authorization.k8s.io/v1", "ClusterRole"}, {"example.com/v1", "ConfigMap"},

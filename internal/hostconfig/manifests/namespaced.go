@@ -39,8 +39,8 @@ var namespaced = map[string][]string{
 // (openshift/cluster-bootstrap, pkg/start/start.go).
 func checkNamespace(document []byte) error {
 	var object metav1.PartialObjectMetadata
-	if yaml.Unmarshal(document, &object) != nil || object.Namespace != "" {
-		return nil
+	if err := yaml.Unmarshal(document, &object); err != nil || object.Namespace != "" {
+		return nil //nolint:nilerr // no Kubernetes object
 	}
 	group, err := schema.ParseGroupVersion(object.APIVersion)
 	if err != nil || !slices.Contains(namespaced[group.Group], object.Kind) {

@@ -10,8 +10,8 @@ import (
 )
 
 // CheckTogether returns an error when the machine config controller cannot read files, by folder and name, once patches are
-// applied to them, when an object has to have a namespace and has none, or when objects contradict each other. Patches of files that the installer makes are left out:
-// they are checked when they are applied.
+// applied to them, when an object has to have a namespace and has none, or when objects contradict each other. Patches of files that
+// the installer makes are left out: they are checked when they are applied.
 func CheckTogether(files map[string][]byte) error {
 	changed := maps.Clone(files)
 	names := slices.Sorted(maps.Keys(files))

@@ -131,7 +131,8 @@ func (s *Store) ChangesAfter(ctx context.Context, after Cursor, t Tenant, limit 
 		return nil, after, fmt.Errorf("list changes: %w", err)
 	}
 	if end.epoch != after.epoch || after.n < floor || after.n > end.n {
-		return nil, after, model.Gonef("after: it is not known any more what changed since this cursor: list the objects, and continue from a new one")
+		return nil, after, model.Gonef(
+			"after: it is not known any more what changed since this cursor: list the objects, and continue from a new one")
 	}
 	if len(found) == limit {
 		end.n = *n

@@ -74,7 +74,8 @@ func TestChangesOfObjects(t *testing.T) {
 		c := newCluster(t, s)
 		h := newHost(t, s, &c.ID)
 		require.Equal(t, []string{
-			"cluster " + c.ID.String() + " gone false", "infra-env " + h.InfraEnvID.String() + " gone false", "host " + h.ID.String() + " gone false",
+			"cluster " + c.ID.String() + " gone false", "infra-env " + h.InfraEnvID.String() + " gone false",
+			"host " + h.ID.String() + " gone false",
 		}, r.next(t))
 		require.Empty(t, r.next(t))
 
@@ -125,7 +126,7 @@ func TestChangeOfALateTransactionIsSeen(t *testing.T) {
 	r := read(t, s, allChanges, store.Tenant{})
 	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
-	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // the end of the test
+	defer conn.Close(context.WithoutCancel(t.Context()))
 	tx, err := conn.Begin(t.Context())
 	require.NoError(t, err)
 	_, err = tx.Exec(t.Context(), `update slipway.clusters set name = 'late', updated_at = now() where id = $1`, late.ID)
@@ -257,7 +258,9 @@ func TestOldCursorsAreGone(t *testing.T) {
 	_, _, err = s.ChangesAfter(t.Context(), late.at, store.Tenant{}, allChanges)
 	require.ErrorIs(t, err, model.ErrGone)
 
-	for _, text := range []string{"", "1", "x.1", uuid.NewString(), uuid.NewString() + ".", uuid.NewString() + ".-1", uuid.NewString() + ".1.2"} {
+	for _, text := range []string{
+		"", "1", "x.1", uuid.NewString(), uuid.NewString() + ".", uuid.NewString() + ".-1", uuid.NewString() + ".1.2",
+	} {
 		_, err := store.ParseCursor(text)
 		require.ErrorIs(t, err, model.ErrInvalid, text)
 		require.ErrorContains(t, err, "after: require a cursor of an earlier answer, found "+strconv.Quote(text))
