@@ -66,7 +66,7 @@ func (m *Machine) createManifests(ctx context.Context, api string) error {
 		if left, refused = createEach(ctx, objects, left); len(left) == 0 {
 			return nil
 		}
-		if now := refused.Error(); now != said {
+		if now := refused.Error(); now != said && ctx.Err() == nil {
 			said = now
 			m.log.Warn("manifests of the installation not created", "error", refused)
 		}

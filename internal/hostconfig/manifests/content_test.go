@@ -179,7 +179,8 @@ func TestObjectsThatHaveToHaveANamespace(t *testing.T) {
 	}
 	for _, kind := range [][2]string{
 		{"v1", "ConfigMap"}, {"v1", "Secret"}, {"apps/v1", "Deployment"}, {"batch/v1beta1", "CronJob"},
-		{"operators.coreos.com/v1", "OperatorGroup"}, {"operators.coreos.com/v1alpha1", "Subscription"}, {"machine.openshift.io/v1beta1", "MachineSet"}, {"tuned.openshift.io/v1", "Tuned"},
+		{"operators.coreos.com/v1", "OperatorGroup"}, {"operators.coreos.com/v1alpha1", "Subscription"},
+		{"machine.openshift.io/v1beta1", "MachineSet"}, {"tuned.openshift.io/v1", "Tuned"},
 	} {
 		bad := object(kind[0], kind[1], "")
 		for name, content := range map[string]string{
