@@ -7,14 +7,12 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"slipway/api/admission"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -31,32 +29,6 @@ const (
 	// waitsAtOnce is how many requests for changes are held for a credential.
 	waitsAtOnce = 50
 )
-
-// waits counts the requests that are held, by credential.
-type waits struct {
-	mu  sync.Mutex
-	all map[string]int
-}
-
-// begin counts a request until the returned function is called.
-func (w *waits) begin(key string) (end func(), err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.all == nil {
-		w.all = map[string]int{}
-	}
-	if w.all[key] >= waitsAtOnce {
-		return nil, httpapi.Errorf(httpapi.ErrTooMany, "more than %d requests wait for changes with one credential", waitsAtOnce)
-	}
-	w.all[key]++
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.all[key]--; w.all[key] == 0 {
-			delete(w.all, key)
-		}
-	}, nil
-}
 
 // listChanges returns which objects of the caller changed after a cursor. A client that prefers to wait is answered when there are some,
 // or after the time it prefers (RFC 7240, section 4.3); one that accepts text/event-stream gets them as they come (HTML, section 9.2).
@@ -85,7 +57,7 @@ func (s *server) listChanges(w http.ResponseWriter, r *http.Request) error {
 		wait = longestChangesStream
 	}
 	if wait > 0 {
-		end, err := s.waits.begin(admission.CallerOf(r).Key())
+		end, err := s.waits.Enter(admission.CallerOf(r).Key())
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ type server struct {
 
 	disconnected singleflight.Group // runs of the installer, by their settings
 	networks     networks           // settings that were read
-	waits        waits              // for changes
+	waits        *admission.Bounded // for changes
 }
 
 // NewServer builds the handler of everything below BasePath, OwnPath, /agent/ and /controller/. It
@@ -50,6 +50,7 @@ func NewServer(o Options) http.Handler {
 	s := &server{
 		Options: o, document: docs.v2, own: docs.own, started: o.Now(),
 		agents: newProgramFiles(o.AgentBinaries, agentProgram), controllers: newProgramFiles(o.AgentBinaries, controllerProgram),
+		waits: admission.NewBounded(waitsAtOnce, "requests wait for changes with one credential"),
 	}
 	s.images = imageurl.New(imageurl.Options{
 		Identity: o.Identity, Releases: o.Releases, BaseURL: o.BaseURL, ImageServiceURL: o.ImageServiceURL, BootURL: o.BootURL,

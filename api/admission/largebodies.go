@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/spool"
 )
 
@@ -31,32 +30,17 @@ const (
 // places are the turns in which large bodies are decoded. A body takes its turn when it has arrived: one that is sent slowly keeps
 // no other waiting.
 type places struct {
-	turns chan struct{}
+	arriving *Bounded
+	turns    chan struct{}
 
 	mu       sync.Mutex
-	arriving map[string]int
 	decoding map[string]bool
 }
 
 func newPlaces() *places {
-	return &places{turns: make(chan struct{}, largeBodies), arriving: map[string]int{}, decoding: map[string]bool{}}
-}
-
-// arrive counts a body on its way in.
-func (p *places) arrive(owner string) (leave func(), err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.arriving[owner] >= arrivals {
-		return nil, httpapi.Errorf(httpapi.ErrTooMany, "more than %d large requests at once", arrivals)
+	return &places{
+		arriving: NewBounded(arrivals, "large requests at once"), turns: make(chan struct{}, largeBodies), decoding: map[string]bool{},
 	}
-	p.arriving[owner]++
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.arriving[owner]--; p.arriving[owner] == 0 {
-			delete(p.arriving, owner)
-		}
-	}, nil
 }
 
 // take waits for a turn, of which an owner has one at a time; the caller gives it back.
@@ -114,7 +98,7 @@ func large(r *http.Request, o *operation) bool {
 // gather waits until the body of a request has arrived, and for the turn of a large one.
 func (g *Gate) gather(r *http.Request, caller Caller) (leave func(), err error) {
 	owner := ownerOf(caller)
-	arrived, err := g.bodies.arrive(owner)
+	arrived, err := g.bodies.arriving.Enter(owner)
 	if err != nil {
 		return nil, err
 	}
