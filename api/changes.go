@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"slipway/api/admission"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -34,7 +34,7 @@ const (
 // or after the time it prefers (RFC 7240, section 4.3); one that accepts text/event-stream gets them as they come (HTML, section 9.2).
 func (s *server) listChanges(w http.ResponseWriter, r *http.Request) error {
 	text := r.URL.Query().Get("after")
-	events := strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	events := httpapi.AcceptsEvents(r)
 	if last := r.Header.Get("Last-Event-ID"); events && last != "" {
 		text = last // of a stream that continues
 	}
@@ -71,45 +71,30 @@ func (s *server) listChanges(w http.ResponseWriter, r *http.Request) error {
 
 func (s *server) replyChanges(w http.ResponseWriter, r *http.Request, after store.Cursor, wait time.Duration) error {
 	if wait > 0 {
-		client := newPatient(w, s.Now)
-		client.allow(wait + answerPatience)
-		defer client.done()
-		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
+		defer s.hold(w, wait)()
+		applied(w, wait)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
-	found, err := s.nextChanges(ctx, r, after)
+	found, next, err := s.nextChanges(ctx, r, after)
 	if err != nil {
 		return err
 	}
-	return ok(w, found)
+	return ok(w, changesToWire(found, next))
 }
 
 // nextChanges returns the changes after a cursor; when there are none, those that come until ctx ends.
-func (s *server) nextChanges(ctx context.Context, r *http.Request, after store.Cursor) (wire.Changes, error) {
+func (s *server) nextChanges(ctx context.Context, r *http.Request, after store.Cursor) ([]store.Change, store.Cursor, error) {
 	reading := context.WithoutCancel(ctx) // the time of ctx is for the wait
 	if _, err := s.Store.NumberChanges(reading); err != nil {
-		return wire.Changes{}, err
+		return nil, after, err
 	}
 	for {
-		changes, next, err := s.Store.ChangesAfter(reading, after, admission.Tenant(r), changesAtOnce)
-		if err != nil {
-			return wire.Changes{}, err
-		}
-		if len(changes) > 0 || isOver(ctx) || s.Feed == nil {
-			return changesToWire(changes, next), nil
+		found, next, err := s.Store.ChangesAfter(reading, after, admission.Tenant(r), changesAtOnce)
+		if err != nil || len(found) > 0 || s.Feed == nil || !s.Feed.Wait(ctx, next) {
+			return found, next, err
 		}
 		after = next
-		s.Feed.Wait(ctx, after)
-	}
-}
-
-func isOver(ctx context.Context) bool {
-	select {
-	case <-ctx.Done():
-		return true
-	default:
-		return false
 	}
 }
 
@@ -118,52 +103,41 @@ func (s *server) streamChanges(w http.ResponseWriter, r *http.Request, after sto
 	control := http.NewResponseController(w)
 	ctx, cancel := context.WithTimeout(r.Context(), longestChangesStream)
 	defer cancel()
-	for first := true; ; first = false {
-		wait := streamBeat
-		if first {
-			wait = 0
-		}
+	wait := time.Duration(0) // the first answer shows that the stream has begun
+	for begun := false; ; begun, wait = true, streamBeat {
 		until, end := context.WithTimeout(ctx, wait)
-		found, err := s.nextChanges(until, r, after)
+		found, next, err := s.nextChanges(until, r, after)
 		end()
 		switch {
-		case err != nil && first:
+		case err != nil && !begun:
 			return err
 		case err != nil:
-			_, _ = fmt.Fprintf(w, "event: end\ndata: %s\n\n", oneLine(err.Error()))
+			_, _ = fmt.Fprintf(w, "event: end\ndata: %s\n\n", strings.ReplaceAll(err.Error(), "\n", " "))
 			return nil
-		}
-		if after, err = store.ParseCursor(found.Cursor); err != nil {
-			return err
-		}
-		if first {
-			w.Header().Set("Content-Type", "text/event-stream")
+		case !begun:
+			w.Header().Set("Content-Type", httpapi.EventStream)
 			w.Header().Set("Cache-Control", "no-store")
 			w.WriteHeader(http.StatusOK)
 		}
-		if err := sendChanges(w, found); err != nil {
-			return nil // the client is gone
-		}
-		if control.Flush() != nil || ctx.Err() != nil {
-			return nil
+		after = next
+		if sendChanges(w, found, next) != nil || control.Flush() != nil || ctx.Err() != nil {
+			return nil // the client is gone, or the stream is over
 		}
 	}
 }
 
-func sendChanges(w http.ResponseWriter, found wire.Changes) error {
-	text, err := json.Marshal(found)
+func sendChanges(w http.ResponseWriter, found []store.Change, next store.Cursor) error {
+	if len(found) == 0 { // a comment with a new cursor
+		_, err := fmt.Fprintf(w, ": nothing\nid: %s\n\n", next)
+		return err
+	}
+	text, err := json.Marshal(changesToWire(found, next))
 	if err != nil {
 		return err
 	}
-	if len(found.Changes) == 0 { // a comment with a new cursor
-		_, err = fmt.Fprintf(w, ": nothing\nid: %s\n\n", found.Cursor)
-		return err
-	}
-	_, err = fmt.Fprintf(w, "id: %s\ndata: %s\n\n", found.Cursor, text)
+	_, err = fmt.Fprintf(w, "id: %s\ndata: %s\n\n", next, text)
 	return err
 }
-
-func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " ") }
 
 func changesToWire(changes []store.Change, next store.Cursor) wire.Changes {
 	out := wire.Changes{Cursor: next.String(), Changes: make([]wire.Change, 0, len(changes))}

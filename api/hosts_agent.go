@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -144,9 +142,7 @@ func (s *server) V2GetNextSteps(
 	}
 	wait := min(admission.PreferredWait(r.Header.Values(wire.HeaderPrefer)), discovery.MaxWait)
 	if wait > 0 {
-		client := newPatient(w, s.Now)
-		client.allow(wait + answerPatience)
-		defer client.done()
+		defer s.hold(w, wait)()
 	}
 	steps, err := s.Discovery.NextSteps(r.Context(), discovery.PollInput{
 		InfraEnvID: infraEnvID, HostID: hostID, Timestamp: int64(params.Timestamp),
@@ -156,7 +152,7 @@ func (s *server) V2GetNextSteps(
 		return err
 	}
 	if held := wait > 0 && steps.NextInstructionSeconds == 0; held {
-		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
+		applied(w, wait)
 	}
 	steps.Instructions = orEmpty(steps.Instructions)
 	if err := s.renewToken(w, r); err != nil {

@@ -40,8 +40,8 @@ type ClusterReports interface {
 
 // Feed waits for changes.
 type Feed interface {
-	// Wait returns when there are changes after a cursor, or when ctx ends.
-	Wait(ctx context.Context, after store.Cursor)
+	// Wait returns true when there are changes after a cursor, and false when ctx ends.
+	Wait(ctx context.Context, after store.Cursor) bool
 }
 
 // Orchestrator passes commands to the workflows of installations. A command that the state does not allow is a

@@ -61,6 +61,18 @@ func (p *patient) allow(more time.Duration) {
 // done takes the deadline off: the connection serves the next request.
 func (p *patient) done() { _ = p.control.SetWriteDeadline(time.Time{}) }
 
+// hold moves the deadline of an answer that is held for a client that waits; the returned function takes it off.
+func (s *server) hold(w http.ResponseWriter, wait time.Duration) (done func()) {
+	client := newPatient(w, s.Now)
+	client.allow(wait + answerPatience)
+	return client.done
+}
+
+// applied reports to a client that its request is held (RFC 7240, section 3).
+func applied(w http.ResponseWriter, wait time.Duration) {
+	w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
+}
+
 // respond answers with the JSON that write produces. Nothing is sent before all of it is there: a client that reads slowly holds no
 // connection of the database, and an error has its own status.
 func (s *server) respond(status int, w http.ResponseWriter, write written) error {

@@ -41,9 +41,10 @@ type changed struct {
 	older  bool // the service has no feed
 }
 
-// wait returns after waitPause at the earliest. It returns an error only when ctx ends.
-func (f *changed) wait(ctx context.Context, c *client.Client) error {
-	if err := hostexec.Sleep(ctx, waitPause); err != nil || f.older {
+// wait returns after waitPause: at the earliest when the feed is followed, always when it is not. It returns an error only when ctx
+// ends.
+func (f *changed) wait(ctx context.Context, c *client.Client, follow bool) error {
+	if err := hostexec.Sleep(ctx, waitPause); err != nil || f.older || !follow {
 		return err
 	}
 	found, err := c.Changes(ctx, f.cursor, changesPause)
@@ -182,11 +183,7 @@ func wait[F any](ctx context.Context, at *Connection, t *Terminal, flags waitFla
 		case slices.Contains(w.ends, status) && looks >= settling:
 			return &Failure{fmt.Errorf("%s is %s: %s", a.name(), status, info), exitFailed}
 		}
-		pause := feed.wait
-		if looks < settling {
-			pause = func(ctx context.Context, _ *client.Client) error { return hostexec.Sleep(ctx, waitPause) }
-		}
-		err := pause(ctx, c)
+		err := feed.wait(ctx, c, looks >= settling)
 		if err == nil {
 			var next *F
 			if next, err = w.read(ctx, c, found); err == nil {

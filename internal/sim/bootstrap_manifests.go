@@ -94,7 +94,8 @@ func createEach(ctx context.Context, objects dynamic.Interface, wanted []*unstru
 	return left, errors.Join(refusals...)
 }
 
-// create creates an object unless there is one, and gives it its status, which is a sub-resource, unless it has one.
+// create creates an object unless there is one, and gives it its status unless it has one. The status is a sub-resource
+// (openshift/cluster-bootstrap, pkg/start/create.go).
 func create(ctx context.Context, target dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
 	made, err := target.Create(ctx, obj, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {

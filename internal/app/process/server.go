@@ -8,13 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"slipway/internal/images/download"
 	"slipway/internal/platform/guard"
+	"slipway/internal/platform/httpapi"
 )
 
 // RequestGrace is how long requests may take once the shutdown begins. Requests that only
@@ -89,7 +89,7 @@ func (s *Server) Use(handler http.Handler) {
 // service begins to end. An agent asks again, and finds the next process or none.
 func (s *Server) endWaits(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Prefer") == "" && !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+		if r.Header.Get("Prefer") == "" && !httpapi.AcceptsEvents(r) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
@@ -53,3 +54,9 @@ func Begin(w http.ResponseWriter, r *http.Request) *http.Request {
 	// An outer router has stored the path in the context as it was before it was cleaned.
 	return r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, nil))
 }
+
+// EventStream is the media type of server-sent events (HTML, section 9.2).
+const EventStream = "text/event-stream"
+
+// AcceptsEvents reports whether a client asks for server-sent events.
+func AcceptsEvents(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), EventStream) }

@@ -12,6 +12,8 @@ const (
 	feedEvery = 200 * time.Millisecond
 	// feedIdle is how often they are numbered otherwise, so that the log stays short.
 	feedIdle = 30 * time.Second
+	// feedRetry is how soon it is tried again after a failure.
+	feedRetry = time.Second
 	// forgetEvery is how often old deletions are removed, and deletionsFor how long they are kept (api/slipway.yaml, ListChanges).
 	forgetEvery  = time.Hour
 	deletionsFor = 7 * 24 * time.Hour
@@ -71,13 +73,13 @@ func (f *Feed) move(end Cursor) {
 func (f *Feed) pause(ctx context.Context, failed bool) {
 	f.mu.Lock()
 	every, wanted := feedIdle, f.wanted
-	if f.waiting > 0 && !failed {
+	switch {
+	case failed:
+		every, wanted = feedRetry, nil
+	case f.waiting > 0:
 		every, wanted = feedEvery, nil
 	}
 	f.mu.Unlock()
-	if failed {
-		every, wanted = time.Second, nil
-	}
 	timer := time.NewTimer(every)
 	defer timer.Stop()
 	select {
@@ -87,8 +89,12 @@ func (f *Feed) pause(ctx context.Context, failed bool) {
 	}
 }
 
-// Wait returns when the feed has moved beyond a cursor, or when ctx ends. It returns at once for a cursor of another epoch.
-func (f *Feed) Wait(ctx context.Context, after Cursor) {
+// Wait returns true when the feed has moved beyond a cursor, and false when ctx ends. It returns true at once for a cursor of
+// another epoch.
+func (f *Feed) Wait(ctx context.Context, after Cursor) bool {
+	if ctx.Err() != nil {
+		return false
+	}
 	f.mu.Lock()
 	f.waiting++
 	f.mu.Unlock()
@@ -98,17 +104,17 @@ func (f *Feed) Wait(ctx context.Context, after Cursor) {
 		f.mu.Unlock()
 	}()
 	wake(f.wanted)
-	for {
+	for ctx.Err() == nil {
 		f.mu.Lock()
 		end, moved := f.end, f.moved
 		f.mu.Unlock()
 		if end.epoch == after.epoch && end.n > after.n || end != (Cursor{}) && end.epoch != after.epoch {
-			return
+			return true
 		}
 		select {
 		case <-ctx.Done():
-			return
 		case <-moved:
 		}
 	}
+	return false
 }
