@@ -4,9 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -46,8 +44,8 @@ func TestAicliWorksUnmodified(t *testing.T) {
 			env.Setenv("SLIPWAY_DATA_DIR", dataDir)
 			env.Setenv("URL", "https://"+address+"/api/assisted-install")
 			pids := filepath.Join(env.WorkDir, "pids")
-			stop := context.AfterFunc(await.Context(t), func() { endBackground(t, pids) })
-			env.Defer(func() { stop(); endBackground(t, pids) })
+			stop := context.AfterFunc(await.Context(t), func() { built.EndListed(t, pids) })
+			env.Defer(func() { stop(); built.EndListed(t, pids) })
 			return nil
 		},
 		Cmds:     map[string]func(*testscript.TestScript, bool, []string){"keep": keep, "until": until(t)},
@@ -89,24 +87,6 @@ func until(t *testing.T) func(*testscript.TestScript, bool, []string) {
 			if watch.Over() {
 				ts.Fatalf("nothing progresses, and %q is not there, found:\n%s", args[0], last)
 			}
-		}
-	}
-}
-
-// endBackground ends what a script started by its list of process ids.
-func endBackground(t *testing.T, file string) {
-	t.Helper()
-	list, err := os.ReadFile(file)
-	if os.IsNotExist(err) {
-		return
-	}
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	for word := range strings.FieldsSeq(string(list)) {
-		if pid, err := strconv.Atoi(word); err == nil {
-			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestWizardOfTheConsoleInstallsACluster(t *testing.T) {
 	require.NoError(t, err)
 	work := t.TempDir()
 	require.NoError(t, os.CopyFS(work, os.DirFS(dir)))
-	t.Cleanup(func() { endBackground(t, filepath.Join(work, "pids")) })
+	t.Cleanup(func() { built.EndListed(t, filepath.Join(work, "pids")) })
 	drive := exec.CommandContext(await.Context(t), "node", "drive.mjs", "http://"+address)
 	drive.Dir = work
 	drive.Env = append(drive.Environ(), "SLIPWAY_URL=http://"+address,

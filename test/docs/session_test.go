@@ -6,9 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -44,21 +42,11 @@ func TestWrittenSessionIsTrue(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
 			env.Setenv("SLIPWAY_DATA_DIR", dataDir)
-			env.Defer(func() { endBackground(filepath.Join(env.WorkDir, "pids")) })
+			env.Defer(func() { built.EndListed(t, filepath.Join(env.WorkDir, "pids")) })
 			return nil
 		},
 		Deadline: time.Now().Add(await.Limit(t)),
 	})
-}
-
-// endBackground ends what the session left running.
-func endBackground(file string) {
-	list, _ := os.ReadFile(file)
-	for word := range strings.FieldsSeq(string(list)) {
-		if pid, err := strconv.Atoi(word); err == nil {
-			_ = syscall.Kill(pid, syscall.SIGTERM)
-		}
-	}
 }
 
 // sessionScript turns the parts of a page into a testscript. The parts are one shell

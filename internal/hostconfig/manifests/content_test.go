@@ -178,9 +178,14 @@ func TestObjectsThatHaveToHaveANamespace(t *testing.T) {
 		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: a" + more + "}\n"
 	}
 	for _, kind := range [][2]string{
-		{"v1", "ConfigMap"}, {"v1", "Secret"}, {"apps/v1", "Deployment"}, {"batch/v1beta1", "CronJob"},
-		{"operators.coreos.com/v1", "OperatorGroup"}, {"operators.coreos.com/v1alpha1", "Subscription"},
-		{"machine.openshift.io/v1beta1", "MachineSet"}, {"tuned.openshift.io/v1", "Tuned"},
+		{"v1", "ConfigMap"},
+		{"v1", "Secret"},
+		{"apps/v1", "Deployment"},
+		{"batch/v1beta1", "CronJob"},
+		{"operators.coreos.com/v1", "OperatorGroup"},
+		{"operators.coreos.com/v1alpha1", "Subscription"},
+		{"machine.openshift.io/v1beta1", "MachineSet"},
+		{"tuned.openshift.io/v1", "Tuned"},
 	} {
 		bad := object(kind[0], kind[1], "")
 		for name, content := range map[string]string{
@@ -195,8 +200,13 @@ func TestObjectsThatHaveToHaveANamespace(t *testing.T) {
 		require.NoError(t, manifests.CheckTogether(map[string][]byte{"openshift/d.yaml": []byte(good)}), kind)
 	}
 	for _, kind := range [][2]string{
-		{"v1", "Namespace"}, {"v1", "PersistentVolume"}, {"rbac.authorization.k8s.io/v1", "ClusterRole"}, {"example.com/v1", "ConfigMap"},
-		{"config.openshift.io/v1", "Proxy"}, {"storage.k8s.io/v1", "StorageClass"}, {"apiextensions.k8s.io/v1", "CustomResourceDefinition"},
+		{"v1", "Namespace"},
+		{"v1", "PersistentVolume"},
+		{"rbac.authorization.k8s.io/v1", "ClusterRole"},
+		{"example.com/v1", "ConfigMap"},
+		{"config.openshift.io/v1", "Proxy"},
+		{"storage.k8s.io/v1", "StorageClass"},
+		{"apiextensions.k8s.io/v1", "CustomResourceDefinition"},
 	} {
 		require.NoError(t, manifests.CheckTogether(map[string][]byte{"manifests/e.yaml": []byte(object(kind[0], kind[1], ""))}), kind)
 	}

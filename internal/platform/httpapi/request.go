@@ -59,4 +59,6 @@ func Begin(w http.ResponseWriter, r *http.Request) *http.Request {
 const EventStream = "text/event-stream"
 
 // AcceptsEvents reports whether a client asks for server-sent events.
-func AcceptsEvents(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), EventStream) }
+func AcceptsEvents(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), EventStream)
+}
