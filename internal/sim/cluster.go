@@ -132,21 +132,21 @@ func (c *Cluster) live(ctx context.Context, life string) error {
 	group.Go(func() error { return c.follow(ctx, server) })
 	group.Go(func() error { return c.serveConfigs(ctx, api) })
 	if c.options.Cloud {
-		group.Go(func() error { return kubeapi.RunCloud(ctx, api, c.clock.Real(look)) })
+		group.Go(func() error { return kubeapi.RunCloud(ctx, api, c.poll()) })
 	}
 	group.Go(func() error {
 		err := kubeapi.RunRollout(ctx, api, kubeapi.Rollout{
 			ControlPlane: cluster.ControlPlane, Duration: c.clock.Real(c.options.Times.Rollout), Version: cluster.Version,
-			Domain: cluster.Name + "." + cluster.Domain,
+			Domain: cluster.Name + "." + cluster.Domain, Poll: c.poll(),
 		})
 		if err != nil {
 			return err
 		}
-		return kubeapi.RunOLM(ctx, api, c.clock.Real(look))
+		return kubeapi.RunOLM(ctx, api, c.poll())
 	})
 	group.Go(func() error {
 		return kubeapi.RunMetal(ctx, api, kubeapi.MetalWorld{
-			Late: c.clock.Real(c.options.Times.Rollout) / 2, Poll: max(c.clock.Real(look), shortestInterval),
+			Late: c.clock.Real(c.options.Times.Rollout) / 2, Poll: c.poll(),
 		})
 	})
 	if c.options.Controller != nil {
@@ -157,6 +157,10 @@ func (c *Cluster) live(ctx context.Context, life string) error {
 	}
 	return nil
 }
+
+// poll is the time between two looks at the API. Real components watch it. These look, and share the processors with whatever is
+// tested: at high speeds no more often than twice a second.
+func (c *Cluster) poll() time.Duration { return max(c.clock.Real(look), 500*time.Millisecond) }
 
 // follow lets the server answer while something is at its address.
 func (c *Cluster) follow(ctx context.Context, server *kubeapi.Server) error {

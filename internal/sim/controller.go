@@ -30,7 +30,7 @@ import (
 const (
 	controllerInterval = 30 * time.Second
 	controllerLogs     = 5 * time.Minute
-	shortestInterval   = 200 * time.Millisecond
+	shortestInterval   = time.Second // the controller watches nodes: they wake it sooner
 	shortestLogs       = 2 * time.Second
 )
 

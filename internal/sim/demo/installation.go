@@ -41,12 +41,12 @@ type result struct {
 
 const (
 	// lookEvery is the time between two looks at a cluster.
-	lookEvery = 300 * time.Millisecond
+	lookEvery = time.Second
 	// patience is how long discovery may stand still before what is missing is shown.
 	patience = 30 * time.Second
 	// idleLooks is the number of looks after which a cluster that is not being installed has left its preparation, rather than not begun it
 	// yet.
-	idleLooks = 10
+	idleLooks = 5
 	// callLimit is how long a call is tried again while the service does not answer.
 	callLimit = 5 * time.Minute
 )

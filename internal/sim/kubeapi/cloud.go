@@ -20,7 +20,7 @@ const (
 
 // RunCloud plays a cloud controller manager whose credentials are right: it gives nodes that have the taint of
 // uninitialized ones their provider ID and removes the taint, and leaves others alone (kubernetes/cloud-provider,
-// controllers/node). It looks every poll, 200 ms if zero, and ends with ctx.
+// controllers/node). It looks every poll, 500 ms if zero, and ends with ctx.
 func RunCloud(ctx context.Context, apiURL string, every time.Duration) error {
 	if every <= 0 {
 		every = defaultPoll

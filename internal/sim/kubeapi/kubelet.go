@@ -28,7 +28,7 @@ type NodeSpec struct {
 	Taints []corev1.Taint
 	// ReadyAfter is the time from the creation of the node until it is Ready.
 	ReadyAfter time.Duration
-	// Poll is the time between two looks at the API; 200 ms if zero.
+	// Poll is the time between two looks at the API; 500 ms if zero.
 	Poll time.Duration
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
@@ -58,7 +58,7 @@ func RunKubelet(ctx context.Context, apiURL string, spec NodeSpec) error {
 	return poll(ctx, spec.Poll, k.step)
 }
 
-const defaultPoll = 200 * time.Millisecond
+const defaultPoll = 500 * time.Millisecond
 
 // poll calls step until it is done or gives up with a *permanentError; after other errors the API is away, and poll tries again.
 func poll(ctx context.Context, every time.Duration, step func(context.Context) (bool, error)) error {

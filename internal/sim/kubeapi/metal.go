@@ -33,7 +33,7 @@ type MetalWorld struct {
 	// are made: the controller of MachineSets runs on a master.
 	Workers int
 	Late    time.Duration
-	// Poll is the time between two looks at the API; 200 ms if zero.
+	// Poll is the time between two looks at the API; 500 ms if zero.
 	Poll time.Duration
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time

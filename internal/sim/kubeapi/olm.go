@@ -33,7 +33,7 @@ var (
 )
 
 // RunOLM plays the operator lifecycle manager: each subscription gets an operator that
-// succeeds. It looks every poll, 200 ms if zero, and ends with ctx.
+// succeeds. It looks every poll, 500 ms if zero, and ends with ctx.
 func RunOLM(ctx context.Context, apiURL string, every time.Duration) error {
 	if every <= 0 {
 		every = defaultPoll

@@ -23,7 +23,7 @@ type Rollout struct {
 	Domain string
 	// Operators are the ClusterOperators; a usual selection with console in it if empty.
 	Operators []string
-	// Poll is the time between two looks at the API; 200 ms if zero.
+	// Poll is the time between two looks at the API; 500 ms if zero.
 	Poll time.Duration
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
