@@ -158,7 +158,7 @@ func (c *Cluster) live(ctx context.Context, life string) error {
 	return nil
 }
 
-// poll is the time between two looks at the API. Real components watch it. These look, and share the processors with whatever is
+// poll returns the time between two looks at the API. Real components watch it. These look, and share the processors with whatever is
 // tested: at high speeds no more often than twice a second.
 func (c *Cluster) poll() time.Duration { return max(c.clock.Real(look), 500*time.Millisecond) }
 
