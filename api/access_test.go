@@ -79,6 +79,7 @@ var unboundExercises = map[string]call{
 	"listOSImages":        get("/api/slipway/v1/os-images"),
 	"listDeletedClusters": get("/api/slipway/v1/deleted-clusters"),
 	"listChanges":         get("/api/slipway/v1/changes"),
+	"listKubeObjects":     get("/api/slipway/v1/kube-objects"),
 	"signIn":              post("/api/slipway/v1/sign-in", nil),
 	"listTokens":          get("/api/slipway/v1/tokens"),
 	"createToken":         post("/api/slipway/v1/tokens", map[string]any{"user_name": "bob"}),

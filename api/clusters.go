@@ -36,7 +36,12 @@ func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Clust
 	if _, err := lifecycle.ApplyCluster(c, lifecycle.RegisterCluster, lifecycle.ClusterFacts{Kind: c.Kind}, nil); err != nil {
 		return err
 	}
-	err := s.Store.CreateCluster(r.Context(), c, func(tx *store.Tx) {
+	key, err := admission.KubeKey(r)
+	if err != nil {
+		return err
+	}
+	c.KubeNamespace, c.KubeName = key.Namespace, key.Name
+	err = s.Store.CreateCluster(r.Context(), c, func(tx *store.Tx) {
 		if c.Kind == model.KindCluster {
 			monitor(tx, c)
 		}

@@ -30,7 +30,10 @@ func (s *server) ownRoutes(r chi.Router) {
 	r.With(s.gate.Admit).Method(http.MethodGet, clusters+"/on-failure", httpapi.Handler(s.showOnFailure))
 	r.With(s.gate.Admit).Method(http.MethodPut, clusters+"/on-failure", httpapi.Handler(s.setOnFailure))
 	r.With(s.gate.Admit).Method(http.MethodGet, OwnPath+"/v1/os-images", httpapi.Handler(s.listOSImages))
+	r.With(s.gate.Admit).Method(http.MethodGet, OwnPath+"/v1/kube-objects", httpapi.Handler(s.listKubeObjects))
 	r.With(s.gate.Admit).Method(http.MethodGet, OwnPath+"/v1/changes", httpapi.Handler(s.listChanges))
+	env := OwnPath + "/v1/infra-envs/{infra_env_id}"
+	r.With(s.gate.Admit).Method(http.MethodGet, env+"/boot-artifacts", httpapi.Handler(s.showBootArtifacts))
 	tokens := OwnPath + "/v1/tokens"
 	r.With(s.gate.Admit).Method(http.MethodPost, tokens, httpapi.Handler(s.createToken))
 	r.With(s.gate.Admit).Method(http.MethodGet, tokens, httpapi.Handler(s.listTokens))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -27,6 +28,11 @@ func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
+	key, err := admission.KubeKey(r)
+	if err != nil {
+		return err
+	}
+	e.KubeNamespace, e.KubeName = key.Namespace, key.Name
 	err = s.Store.CreateInfraEnv(r.Context(), e, func(tx *store.Tx) {
 		record(r, tx, events.InfraEnvRegistered, ofInfraEnv(e), nil)
 		refreshClusterOf(e, tx)
@@ -130,8 +136,12 @@ func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.
 		return err
 	}
 	_, err = s.Store.UpdateInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) error {
+		before := settingsOf(e)
 		if err := s.changeInfraEnv(e, params); err != nil {
 			return err
+		}
+		if settingsOf(e) == before {
+			return errUnchanged
 		}
 		if cluster != nil {
 			if err := definition.CheckInfraEnv(cluster, e); err != nil {
@@ -142,11 +152,20 @@ func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.
 		refreshClusterOf(e, tx)
 		return nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errUnchanged) {
 		return err
 	}
 	return s.replyInfraEnv(created, w, r, id)
 }
+
+// settingsOf returns what an update changes, to be compared.
+func settingsOf(e *model.InfraEnv) string {
+	document, _ := json.Marshal(e) // never fails
+	return string(document) + e.PullSecret.Reveal()
+}
+
+// errUnchanged ends a transaction that would write what is there.
+var errUnchanged = errors.New("nothing changes")
 
 // clusterOfImage returns the cluster whose platform must boot another image, nil where a change needs none.
 func (s *server) clusterOfImage(ctx context.Context, id uuid.UUID, p wire.InfraEnvUpdateParams) (*model.Cluster, error) {

@@ -33,6 +33,9 @@ var ownExercises = map[string]exercise{
 	"setOnFailure": {ok: func(w *fixture) call {
 		return put(ownClusterPath(w.defined())+"/on-failure", map[string]any{"on_failure": "fail"})
 	}},
+	"showBootArtifacts": {ok: func(w *fixture) call {
+		return get("/api/slipway/v1/infra-envs/" + w.infraEnv(w.defined()).ID.String() + "/boot-artifacts")
+	}},
 	"commandHost": {ok: func(w *fixture) call {
 		return post("/api/slipway/v1"+strings.TrimPrefix(with(w.member(w.defined(), model.HostError), ""), "/v2")+"/commands/retry", nil)
 	}},

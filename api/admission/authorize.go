@@ -51,7 +51,11 @@ func (g *Gate) authorize(r *http.Request, o *operation) (Caller, error) {
 			return Caller{}, err
 		}
 	}
-	return caller, g.o.Authorize(r.Context(), caller, o.id, objectOf(r, o))
+	object := objectOf(r, o)
+	if err := g.o.Authorize(r.Context(), caller, o.id, object); err != nil || !rules[o.id].defines {
+		return caller, err
+	}
+	return caller, g.checkDefines(r, object)
 }
 
 // SignatureParam is the query parameter with the signature of an address.

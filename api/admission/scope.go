@@ -20,6 +20,7 @@ import (
 type Store interface {
 	HostAccess(ctx context.Context, infraEnvID, hostID uuid.UUID) (store.HostAccess, error)
 	CheckTenant(ctx context.Context, tenant store.Tenant, clusterID, infraEnvID uuid.UUID) error
+	KubeKey(ctx context.Context, clusterID, infraEnvID, hostID uuid.UUID) (model.KubeKey, error)
 	Related(ctx context.Context, infraEnvID, clusterID uuid.UUID) (bool, error)
 }
 

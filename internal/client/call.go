@@ -36,6 +36,7 @@ type call struct {
 	fine       bool
 	boot       string
 	again      bool
+	kubeKey    string
 }
 
 // do runs the call, repeatedly when WithRetry is set.
@@ -131,6 +132,7 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 		set(wire.HeaderPrefer, "wait="+strconv.Itoa(int(k.wait.Seconds())))
 	}
 	set(wire.HeaderBoot, k.boot)
+	set(wire.HeaderKubeKey, k.kubeKey)
 	if k.fine {
 		set(wire.HeaderSteps, wire.StepsFine)
 	}

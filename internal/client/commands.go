@@ -41,6 +41,20 @@ func (c *Client) DeletedClusters(ctx context.Context, options ...Option) (cluste
 	return clusters, err
 }
 
+// BootArtifacts returns the addresses of what machines of an InfraEnv boot from over the network.
+func (c *Client) BootArtifacts(ctx context.Context, id uuid.UUID, options ...Option) (found wire.BootArtifacts, err error) {
+	err = c.do(ctx, call{
+		method: http.MethodGet, own: true, path: "/v1/infra-envs/" + id.String() + "/boot-artifacts", ok: http.StatusOK, into: &found,
+	}, options)
+	return found, err
+}
+
+// KubeObjects lists the clusters and InfraEnvs that resources of Kubernetes define.
+func (c *Client) KubeObjects(ctx context.Context, options ...Option) (objects []wire.KubeObject, err error) {
+	err = c.do(ctx, call{method: http.MethodGet, own: true, path: "/v1/kube-objects", ok: http.StatusOK, into: &objects}, options)
+	return objects, err
+}
+
 // Changes returns which objects changed after a cursor, and the cursor to continue with; without a cursor, only where the feed ends now.
 // When nothing changed it waits, at most for a minute. It returns a model.ErrGone for a cursor that is too old: the caller lists its
 // objects again.

@@ -264,6 +264,19 @@ func operations() map[string]operation {
 				return err
 			}, "GET /api/slipway/v1/deleted-clusters", 200, `[{"id":"` + clusterID.String() + `","name":"lab"}]`, "",
 		},
+		"BootArtifacts": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.BootArtifacts(ctx, envID)
+				return err
+			}, "GET /api/slipway/v1/infra-envs/" + envID.String() + "/boot-artifacts", 200, `{"kernel_url":"https://a/kernel"}`, "",
+		},
+		"KubeObjects": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.KubeObjects(ctx)
+				return err
+			}, "GET /api/slipway/v1/kube-objects", 200,
+			`[{"kind":"cluster","id":"` + clusterID.String() + `","namespace":"one","name":"c"}]`, "",
+		},
 		"Changes": {
 			func(ctx context.Context, c *client.Client) error {
 				_, err := c.Changes(ctx, "c.1", 0)

@@ -44,3 +44,9 @@ func WithRegistrationAgain() Option {
 func WithBoot(id string) Option {
 	return func(c *call) { c.boot = id }
 }
+
+// WithKubeKey makes the call for a resource of Kubernetes: an object that it makes is the resource's, and what the resource defines can be
+// changed by its own calls only.
+func WithKubeKey(namespace, name string) Option {
+	return func(c *call) { c.kubeKey = namespace + "/" + name }
+}

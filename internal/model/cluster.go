@@ -29,6 +29,10 @@ type Cluster struct {
 	NetworkGeneration int64 `json:"-" db:"network_generation"`
 	HostsGeneration   int64 `json:"-" db:"hosts_generation"`
 
+	// KubeNamespace and KubeName are the ClusterDeployment that defines it; empty: none.
+	KubeNamespace string `json:"-" db:"kube_key_namespace"`
+	KubeName      string `json:"-" db:"kube_key_name"`
+
 	PullSecret Secret `json:"-"` // sealed
 
 	// Imported clusters exist already and were never installed by this service; hosts that join one reach it by

@@ -15,6 +15,9 @@ type InfraEnv struct {
 	CreatedAt time.Time  `json:"-" db:"created_at"`
 	UpdatedAt time.Time  `json:"-" db:"updated_at"`
 	DeletedAt time.Time  `json:"-" db:"deleted_at"`
+	// KubeNamespace and KubeName are the resource InfraEnv that defines it; empty: none.
+	KubeNamespace string `json:"-" db:"kube_key_namespace"`
+	KubeName      string `json:"-" db:"kube_key_name"`
 
 	PullSecret Secret `json:"-"` // sealed
 	// TokenKey signs image addresses.

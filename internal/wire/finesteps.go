@@ -34,6 +34,8 @@ const (
 	RegistrationAgain  = "again"
 	// HeaderToken gives a Slipway agent the token of its host, in answers to registrations and polls.
 	HeaderToken = "Slipway-Token"
+	// HeaderKubeKey names the resource of Kubernetes, NAMESPACE/NAME, that defines the object a request makes or changes.
+	HeaderKubeKey = "Slipway-Kube-Key"
 	// HeaderPrefer asks the service to hold a poll until a step is due: "wait=30" (RFC 7240, section 4.3).
 	HeaderPrefer = "Prefer"
 )

@@ -55,7 +55,7 @@ func (s *Store) CreateCluster(ctx context.Context, c *model.Cluster, fn func(*Tx
 		sql, args := clusterTable.insert(clusterTable.record(row))
 		_, err = tx.Exec(ctx, sql, args...)
 		if err != nil {
-			return fmt.Errorf("insert cluster %s: %w", c.ID, err)
+			return fmt.Errorf("insert cluster %s: %w", c.ID, kubeKeyTaken(err, c.KubeNamespace, c.KubeName))
 		}
 		if c.Status != model.ClusterUnmonitored { // no one watches the others
 			t.RefreshCluster(c.ID)

@@ -43,7 +43,7 @@ func (s *Store) CreateInfraEnv(ctx context.Context, e *model.InfraEnv, fn func(*
 		sql, args := infraEnvTable.insert(row)
 		_, err = tx.Exec(ctx, sql, args...)
 		if err != nil {
-			return fmt.Errorf("insert infra-env %s: %w", e.ID, err)
+			return fmt.Errorf("insert infra-env %s: %w", e.ID, kubeKeyTaken(err, e.KubeNamespace, e.KubeName))
 		}
 		fn(t)
 		return t.flush(ctx, tx)

@@ -32,7 +32,7 @@ func (s *Store) UndeleteCluster(ctx context.Context, id uuid.UUID, fn func(*mode
 		fn(c, t)
 		t.RefreshCluster(id)
 		if err := t.flush(ctx, tx); err != nil {
-			return fmt.Errorf("bring back cluster %s: %w", c.Name, err)
+			return fmt.Errorf("bring back cluster %s: %w", c.Name, kubeKeyTaken(err, c.KubeNamespace, c.KubeName))
 		}
 		return nil
 	})
