@@ -82,6 +82,7 @@ NMSTATECTL      := $(TOOLS_DIR)/nmstatectl-$(NMSTATE_VERSION)/bin/nmstatectl
 
 # Where generate-clean keeps what was there before.
 GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
+GENERATED_FILES = api/api.gen.go internal/wire/wire.gen.go docs/reference/*.md docs/architecture.svg deploy/crds/*.yaml api/kube/*/zz_generated.deepcopy.go
 
 # Packages that link the embedded Temporal server: never with -race, which would
 # compile the server a second time.
@@ -387,6 +388,7 @@ check-dead: $(DEADCODE) ## functions that no program calls, except internal/test
 generate: $(D2) ## write generated files again
 	$(GO) tool oapi-codegen -config internal/wire/oapi-models.yaml api/openapi.yaml
 	cd api && $(GO) tool oapi-codegen -config oapi-server.yaml openapi.yaml
+	$(NICE) $(GO) tool controller-gen object crd paths=./api/kube/... output:crd:dir=deploy/crds
 	$(NICE) $(GO) test ./internal/cluster/lifecycle ./internal/cluster/operators ./internal/cluster/validation ./internal/cluster/events ./internal/platform/metrics ./internal/cluster/steps ./internal/cluster/duesteps ./internal/cluster/openshift ./api ./internal/app/settings -vet=off -run Docs -update
 	$(D2) --layout elk --elk-nodeNodeBetweenLayers 45 --omit-version --pad 20 --scale 0.85 docs/architecture.d2 docs/architecture.svg
 	@chmod 644 docs/architecture.svg
@@ -394,9 +396,9 @@ generate: $(D2) ## write generated files again
 # Writes files of packages: nothing that compiles runs beside it.
 .PHONY: generate-clean
 generate-clean:
-	@rm -rf $(GENERATED) && mkdir -p $(GENERATED) && cp api/api.gen.go internal/wire/wire.gen.go docs/reference/*.md docs/architecture.svg $(GENERATED)
+	@rm -rf $(GENERATED) && mkdir -p $(GENERATED) && cp --parents $(GENERATED_FILES) $(GENERATED)
 	@$(MAKE) --no-print-directory generate
-	@stale=; for file in api/api.gen.go internal/wire/wire.gen.go docs/reference/*.md docs/architecture.svg; do cmp $$file $(GENERATED)/$${file##*/} || stale=yes; done; \
+	@stale=; for file in $(GENERATED_FILES); do cmp $$file $(GENERATED)/$$file || stale=yes; done; \
 	  test -z "$$stale" || { echo 'generated files were out of date: commit what make generate wrote'; exit 1; }
 
 fuzz: deps ## look for inputs that break something: every fuzz target for FUZZTIME (2m)

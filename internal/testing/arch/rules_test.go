@@ -24,6 +24,9 @@ var (
 // may import; the first match decides.
 var allowed = []importRule{
 	{"deploy/packages", nil, "holds files"},
+	{"deploy/crds", nil, "holds the definitions that are generated from api/kube"},
+	{"api/kube/agentinstall", nil, "types of resources"},
+	{"api/kube/hiveext", []string{"api/kube/agentinstall"}, "types of resources"},
 	{"internal/wire", nil, "formats import nothing"},
 	{"internal/testing/hostexectest", []string{"internal/platform/hostexec"}, "stands in for a host in tests"},
 	{"internal/platform/hostexec", nil, "commands on a host import nothing"},
