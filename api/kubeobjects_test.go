@@ -38,7 +38,8 @@ func TestWhatAResourceDefinesIsChangedByTheResourceOnly(t *testing.T) {
 		done         int
 	}{
 		"a cluster": {
-			call{method: http.MethodPatch, path: clusterPath(c.ID), body: map[string]any{"name": "other"}}, "one/prod",
+			call{method: http.MethodPatch, path: clusterPath(c.ID), body: map[string]any{"name": "other"}},
+			"one/prod",
 			"cluster " + c.ID.String() + " is defined by ClusterDeployment one/prod of Kubernetes: change that resource", 201,
 		},
 		"a manifest": {
@@ -48,11 +49,13 @@ func TestWhatAResourceDefinesIsChangedByTheResourceOnly(t *testing.T) {
 			}, "one/prod", "ClusterDeployment one/prod", 201,
 		},
 		"an InfraEnv": {
-			call{method: http.MethodPatch, path: envPath(e.ID), body: map[string]any{"ssh_authorized_key": ""}}, "one/env",
+			call{method: http.MethodPatch, path: envPath(e.ID), body: map[string]any{"ssh_authorized_key": ""}},
+			"one/env",
 			"infra-env " + e.ID.String() + " is defined by InfraEnv one/env of Kubernetes: change that resource", 201,
 		},
 		"a host": {
-			call{method: http.MethodPatch, path: hostPath(e.ID, h.ID), body: map[string]any{"host_name": "a"}}, "one/" + h.ID.String(),
+			call{method: http.MethodPatch, path: hostPath(e.ID, h.ID), body: map[string]any{"host_name": "a"}},
+			"one/" + h.ID.String(),
 			"host " + h.ID.String() + " is defined by Agent one/" + h.ID.String() + " of Kubernetes: change that resource", 201,
 		},
 	} {

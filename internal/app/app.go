@@ -32,6 +32,7 @@ type cli struct {
 	API     apiCommand      `cmd:"" name:"api" help:"Run the API alone, with an existing database and Temporal."`
 	Worker  workerCommand   `cmd:"" help:"Run a worker alone, with an existing database and Temporal."`
 	Images  images.Commands `cmd:"" help:"Serve discovery images, and manage the live ISOs they are made of."`
+	Kube    kubeCommands    `cmd:"" help:"Serve Slipway's API as resources of Kubernetes, on a hub cluster."`
 	Migrate migrateCommand  `cmd:"" help:"Migrate an existing database, and run nothing."`
 	Config  configCommands  `cmd:"" help:"Show and check the settings of the service."`
 	Doctor  doctorCommand   `cmd:"" help:"Examine this machine and what the service needs: what is wrong, and what to do."`

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
 	"slipway/test/built"
+	"slipway/test/hub"
 )
 
 // node runs pods as processes, as a kubelet would: each in a root of its own that it cannot write, with the volumes, user, groups and
@@ -30,7 +30,7 @@ type node struct {
 const userOfPods = 65532
 
 // start runs the container of a pod. The process ends with the test.
-func (n *node) start(t *testing.T, p pod) *process {
+func (n *node) start(t *testing.T, p pod) *hub.Process {
 	t.Helper()
 	folder := built.Folder(t, "pod")
 	root := filepath.Join(folder, "root")
@@ -63,7 +63,7 @@ func (n *node) start(t *testing.T, p pod) *process {
 		"--inh-caps=-all /opt/slipway/%[3]s %[4]s\n", userOfPods, root, filepath.Base(n.binary), strings.Join(c.Args, " "))
 	command := exec.Command("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script.String()) //nolint:gosec // the test's
 	command.Env = n.environment(t, c)
-	return run(t, p.component, filepath.Join(folder, "log"), command)
+	return hub.Run(t, p.component, filepath.Join(folder, "log"), command)
 }
 
 // bind appends a mount of a file or a folder.
@@ -126,7 +126,7 @@ func (n *node) environment(t *testing.T, c corev1.Container) []string {
 }
 
 // exec runs the program with arguments in the container of a pod, as kubectl exec does, and returns what it prints.
-func (n *node) exec(t *testing.T, p *process, args ...string) string {
+func (n *node) exec(t *testing.T, p *hub.Process, args ...string) string {
 	t.Helper()
 	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", p.Process.Pid))
 	require.NoError(t, err)
@@ -141,36 +141,4 @@ func (n *node) exec(t *testing.T, p *process, args ...string) string {
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return string(out)
-}
-
-// process is a program that a test has started.
-type process struct {
-	*exec.Cmd
-	log   string
-	ended chan struct{}
-}
-
-// run starts a command and ends it with the test.
-func run(t *testing.T, name, log string, command *exec.Cmd) *process {
-	t.Helper()
-	file, err := os.Create(log)
-	require.NoError(t, err)
-	command.Stdout, command.Stderr = file, file
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	require.NoError(t, command.Start())
-	p := &process{command, log, make(chan struct{})}
-	go func() {
-		_ = command.Wait()
-		close(p.ended)
-	}()
-	t.Cleanup(func() {
-		_ = syscall.Kill(-command.Process.Pid, syscall.SIGTERM)
-		<-p.ended
-		_ = file.Close()
-		if t.Failed() {
-			text, _ := os.ReadFile(log)
-			t.Logf("%s: %s", name, text[max(0, len(text)-4000):])
-		}
-	})
-	return p
 }

@@ -22,6 +22,7 @@ import (
 	"slipway/internal/testing/await"
 	"slipway/internal/testing/pgtest"
 	"slipway/test/built"
+	"slipway/test/hub"
 )
 
 // trial has the ports and addresses that the pods of a test run with.
@@ -83,7 +84,7 @@ func TestPodsRunAsProcesses(t *testing.T) {
 	}
 
 	migrate := n.start(t, all["migrate"])
-	<-migrate.ended
+	<-migrate.Ended
 	require.Equal(t, 0, migrate.ProcessState.ExitCode(), text(t, migrate))
 	require.Contains(t, text(t, migrate), "database is up to date")
 
@@ -129,7 +130,7 @@ func startTemporal(t *testing.T, program, address string) {
 	host, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
 	server := exec.Command(program, "server", "start-dev", "--headless", "--ip", host, "--port", port, "--log-level", "error")
-	run(t, "temporal", filepath.Join(t.TempDir(), "temporal.log"), server)
+	hub.Run(t, "temporal", filepath.Join(t.TempDir(), "temporal.log"), server)
 	await.True(t, func() bool {
 		connection, err := net.DialTimeout("tcp", address, time.Second)
 		return err == nil && connection.Close() == nil
@@ -137,7 +138,7 @@ func startTemporal(t *testing.T, program, address string) {
 }
 
 // passes waits until a probe succeeds, as a kubelet asks it.
-func passes(t *testing.T, client *http.Client, p *process, c corev1.Container, probe *corev1.Probe) {
+func passes(t *testing.T, client *http.Client, p *hub.Process, c corev1.Container, probe *corev1.Probe) {
 	t.Helper()
 	var number int32
 	for _, port := range c.Ports {
@@ -149,7 +150,7 @@ func passes(t *testing.T, client *http.Client, p *process, c corev1.Container, p
 	last := ""
 	await.True(t, func() bool {
 		select {
-		case <-p.ended:
+		case <-p.Ended:
 			require.Failf(t, "the process has ended", "%s", text(t, p))
 		default:
 		}
@@ -203,9 +204,9 @@ func socketOf(t *testing.T, url string) string {
 }
 
 // text returns what a process has printed.
-func text(t *testing.T, p *process) string {
+func text(t *testing.T, p *hub.Process) string {
 	t.Helper()
-	content, err := os.ReadFile(p.log)
+	content, err := os.ReadFile(p.Log)
 	require.NoError(t, err)
 	return string(content)
 }

@@ -18,6 +18,7 @@ import (
 
 	"slipway/internal/testing/pgtest"
 	"slipway/test/built"
+	"slipway/test/hub"
 )
 
 // Helm installs a release against the API server, and reports it deployed when its Job has succeeded and its pods are ready: the test
@@ -28,30 +29,30 @@ func TestReleaseIsReady(t *testing.T) {
 		t.Skip("SKIP: pods with roots of their own need root")
 	}
 	helm, temporal, binary := tool(t, "HELM"), tool(t, "TEMPORAL_CLI"), built.Binary(t)
-	c := startCluster(t)
+	c := hub.Start(t, controllers)
 	url := pgtest.URL(t)
 	port := built.FreePorts(t, 4)
 	tr := trial{port, port + 1, port + 2, net.JoinHostPort("127.0.0.1", strconv.Itoa(port+3)), url}
 	startTemporal(t, temporal, tr.temporal)
 	objects := built.Folder(t, "objects")
 	require.NoError(t, os.Chmod(objects, 0o777)) //nolint:gosec // the pods' user writes there
-	c.namespace(t, namespace)
+	makeNamespace(t, c, namespace)
 
-	k := &kubelet{cluster: c, binary: binary, files: []string{socketOf(t, url), objects}, objects: objects, seen: map[types.UID]bool{}}
+	k := &kubelet{Hub: c, binary: binary, files: []string{socketOf(t, url), objects}, objects: objects, seen: map[types.UID]bool{}}
 	values := tr.values(t)
 	release := func(action string) string {
-		command := exec.Command(helm, action, "lab", chart, "--namespace", namespace, "--kubeconfig", c.kubeconfig, //nolint:gosec // the test's
+		command := exec.Command(helm, action, "lab", chart, "--namespace", namespace, "--kubeconfig", c.Kubeconfig, //nolint:gosec // the test's
 			"--values", values, "--set", "api.replicas=1,worker.replicas=1", "--wait", "--timeout", "10m")
-		p := run(t, "helm "+action, filepath.Join(t.TempDir(), "helm.log"), command)
-		k.until(t, p.ended)
+		p := hub.Run(t, "helm "+action, filepath.Join(t.TempDir(), "helm.log"), command)
+		k.until(t, p.Ended)
 		require.Equal(t, 0, p.ProcessState.ExitCode(), text(t, p))
 		return text(t, p)
 	}
 	require.Contains(t, release("install"), "STATUS: deployed")
-	before, err := c.client.CoreV1().Secrets(namespace).Get(t.Context(), "lab-slipway-keys", metav1.GetOptions{})
+	before, err := c.Client.CoreV1().Secrets(namespace).Get(t.Context(), "lab-slipway-keys", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Contains(t, release("upgrade"), "STATUS: deployed")
-	after, err := c.client.CoreV1().Secrets(namespace).Get(t.Context(), "lab-slipway-keys", metav1.GetOptions{})
+	after, err := c.Client.CoreV1().Secrets(namespace).Get(t.Context(), "lab-slipway-keys", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, before.Data, after.Data)
 	require.Equal(t, before.UID, after.UID)
@@ -60,7 +61,7 @@ func TestReleaseIsReady(t *testing.T) {
 // kubelet stands in for scheduler and kubelet: it binds pods, runs them, asks their probes and writes their status, as
 // https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/ says.
 type kubelet struct {
-	*cluster
+	*hub.Hub
 	binary, objects string
 	files           []string
 	seen            map[types.UID]bool
@@ -70,7 +71,7 @@ type kubelet struct {
 func (k *kubelet) until(t *testing.T, ended <-chan struct{}) {
 	t.Helper()
 	for {
-		list, err := k.client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+		list, err := k.Client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
 		require.NoError(t, err)
 		for _, p := range list.Items {
 			if !k.seen[p.UID] {
@@ -93,7 +94,7 @@ const lookEvery = 200 * time.Millisecond
 func (k *kubelet) take(t *testing.T, p *corev1.Pod) {
 	t.Helper()
 	binding := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: p.Name}, Target: corev1.ObjectReference{Kind: "Node", Name: "here"}}
-	require.NoError(t, k.client.CoreV1().Pods(namespace).Bind(t.Context(), binding, metav1.CreateOptions{}))
+	require.NoError(t, k.Client.CoreV1().Pods(namespace).Bind(t.Context(), binding, metav1.CreateOptions{}))
 	spec := p.Spec.DeepCopy()
 	for i, env := range spec.Containers[0].Env {
 		if env.Name == "SLIPWAY_BLOB_URL" {
@@ -105,7 +106,7 @@ func (k *kubelet) take(t *testing.T, p *corev1.Pod) {
 	container := spec.Containers[0]
 	status := corev1.ContainerStatus{Name: container.Name, Image: container.Image}
 	if spec.RestartPolicy == corev1.RestartPolicyNever {
-		<-running.ended
+		<-running.Ended
 		require.Equal(t, 0, running.ProcessState.ExitCode(), text(t, running))
 		status.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: 0}
 		k.report(t, p, corev1.PodSucceeded, status, corev1.ConditionFalse)
@@ -127,7 +128,7 @@ func (k *kubelet) take(t *testing.T, p *corev1.Pod) {
 // report writes the status of a pod.
 func (k *kubelet) report(t *testing.T, p *corev1.Pod, phase corev1.PodPhase, status corev1.ContainerStatus, ready corev1.ConditionStatus) {
 	t.Helper()
-	current, err := k.client.CoreV1().Pods(namespace).Get(t.Context(), p.Name, metav1.GetOptions{})
+	current, err := k.Client.CoreV1().Pods(namespace).Get(t.Context(), p.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	now := metav1.Now()
 	current.Status = corev1.PodStatus{Phase: phase, StartTime: &now, PodIP: "127.0.0.1", ContainerStatuses: []corev1.ContainerStatus{status}}
@@ -139,7 +140,7 @@ func (k *kubelet) report(t *testing.T, p *corev1.Pod, phase corev1.PodPhase, sta
 			Type: condition, Status: value, LastTransitionTime: now,
 		})
 	}
-	_, err = k.client.CoreV1().Pods(namespace).UpdateStatus(t.Context(), current, metav1.UpdateOptions{})
+	_, err = k.Client.CoreV1().Pods(namespace).UpdateStatus(t.Context(), current, metav1.UpdateOptions{})
 	require.NoError(t, err)
 }
 
@@ -147,12 +148,12 @@ func (k *kubelet) report(t *testing.T, p *corev1.Pod, phase corev1.PodPhase, sta
 func (k *kubelet) contents(t *testing.T) map[string]map[string][]byte {
 	t.Helper()
 	all := map[string]map[string][]byte{}
-	secrets, err := k.client.CoreV1().Secrets(namespace).List(t.Context(), metav1.ListOptions{})
+	secrets, err := k.Client.CoreV1().Secrets(namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	for _, secret := range secrets.Items {
 		all[secret.Name] = secret.Data
 	}
-	maps, err := k.client.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{})
+	maps, err := k.Client.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	for _, m := range maps.Items {
 		content := map[string][]byte{}

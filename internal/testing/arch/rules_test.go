@@ -27,6 +27,8 @@ var allowed = []importRule{
 	{"deploy/crds", nil, "holds the definitions that are generated from api/kube"},
 	{"api/kube/agentinstall", nil, "types of resources"},
 	{"api/kube/hiveext", []string{"api/kube/agentinstall"}, "types of resources"},
+	{"api/kube", slices.Concat([]string{"api/kube/"}, remote), "a client of the service: never the store, a rule or Temporal"},
+	{"api/kube/", slices.Concat([]string{"api/kube/"}, remote), "a client of the service: never the store, a rule or Temporal"},
 	{"internal/wire", nil, "formats import nothing"},
 	{"internal/testing/hostexectest", []string{"internal/platform/hostexec"}, "stands in for a host in tests"},
 	{"internal/platform/hostexec", nil, "commands on a host import nothing"},

@@ -1,0 +1,401 @@
+package infraenv
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	kube "sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"slipway/api/kube/agentinstall"
+	"slipway/api/kube/objects"
+	"slipway/internal/client"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+const (
+	// WatchLabel is put on Secrets that resources refer to: the cache has no others.
+	WatchLabel = "agent-install.openshift.io/watch"
+	// pauseAnnotation, with the value true, keeps a resource from being followed.
+	pauseAnnotation = "hive.openshift.io/reconcile-pause"
+	// again is when a resource is looked at again that a user has to change; late, when a Secret may have come.
+	again = time.Minute
+	late  = 5 * time.Second
+)
+
+// clusterDeployments are hive's; only their names are read.
+var clusterDeployments = schema.GroupVersionKind{Group: "hive.openshift.io", Version: "v1", Kind: "ClusterDeployment"}
+
+// Service is the part of the API that a Reconciler calls.
+type Service interface {
+	RegisterInfraEnv(ctx context.Context, params wire.InfraEnvCreateParams, options ...client.Option) (*wire.InfraEnv, error)
+	InfraEnv(ctx context.Context, id uuid.UUID, options ...client.Option) (*wire.InfraEnv, error)
+	UpdateInfraEnv(ctx context.Context, id uuid.UUID, p wire.InfraEnvUpdateParams, options ...client.Option) (*wire.InfraEnv, error)
+	DeleteInfraEnv(ctx context.Context, id uuid.UUID, options ...client.Option) error
+	BootArtifacts(ctx context.Context, id uuid.UUID, options ...client.Option) (wire.BootArtifacts, error)
+	ListHosts(ctx context.Context, infraEnvID uuid.UUID, options ...client.Option) ([]wire.Host, error)
+	DeleteHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
+}
+
+// Reconciler follows resources InfraEnv.
+type Reconciler struct {
+	// Kube reads from a cache; Reader reads Secrets that it does not have yet.
+	Kube    kube.Client
+	Reader  kube.Reader
+	Service Service
+	Index   *objects.Index
+	Now     func() time.Time
+
+	mu sync.Mutex
+	// applied has digests of the settings that the service took last. Without one it is sent the settings once more.
+	applied map[types.UID][sha256.Size]byte
+}
+
+// Register adds the controller to a manager.
+func (r *Reconciler) Register(m ctrl.Manager) error {
+	r.applied = map[types.UID][sha256.Size]byte{}
+	changes := source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		r.Index.Watch(objects.InfraEnv, func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) })
+		r.Index.Watch(objects.Cluster, func(key types.NamespacedName) { r.enqueue(queue, ofCluster(key)) })
+		return nil
+	})
+	deployments := &metav1.PartialObjectMetadata{}
+	deployments.SetGroupVersionKind(clusterDeployments)
+	return ctrl.NewControllerManagedBy(m).For(&agentinstall.InfraEnv{}).Named("infraenv").
+		Watches(&agentinstall.NMStateConfig{}, handler.EnqueueRequestsFromMapFunc(r.requests(selects))).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.requests(refersTo))).
+		WatchesMetadata(deployments, handler.EnqueueRequestsFromMapFunc(r.requests(func(e *agentinstall.InfraEnv, o kube.Object) bool {
+			return ofCluster(kube.ObjectKeyFromObject(o))(e)
+		}))).
+		WatchesRawSource(changes).Complete(r)
+}
+
+// selects reports whether an InfraEnv has an NMStateConfig. One that it had is found by the resync.
+func selects(e *agentinstall.InfraEnv, o kube.Object) bool {
+	selector, err := metav1.LabelSelectorAsSelector(&e.Spec.NMStateConfigLabelSelector)
+	return e.Namespace == o.GetNamespace() && err == nil && !selector.Empty()
+}
+
+func refersTo(e *agentinstall.InfraEnv, o kube.Object) bool {
+	return e.Namespace == o.GetNamespace() && e.Spec.PullSecretRef != nil && e.Spec.PullSecretRef.Name == o.GetName()
+}
+
+func ofCluster(key types.NamespacedName) func(*agentinstall.InfraEnv) bool {
+	return func(e *agentinstall.InfraEnv) bool {
+		ref := e.Spec.ClusterRef
+		return ref != nil && ref.Name == key.Name && ref.Namespace == key.Namespace
+	}
+}
+
+// requests returns the InfraEnvs that an object concerns.
+func (r *Reconciler) requests(concerns func(*agentinstall.InfraEnv, kube.Object) bool) handler.MapFunc {
+	return func(ctx context.Context, o kube.Object) []reconcile.Request {
+		return r.that(ctx, func(e *agentinstall.InfraEnv) bool { return concerns(e, o) })
+	}
+}
+
+func (r *Reconciler) enqueue(queue workqueue.TypedRateLimitingInterface[reconcile.Request], which func(*agentinstall.InfraEnv) bool) {
+	for _, request := range r.that(context.Background(), which) {
+		queue.Add(request)
+	}
+}
+
+func (r *Reconciler) that(ctx context.Context, which func(*agentinstall.InfraEnv) bool) (found []reconcile.Request) {
+	var list agentinstall.InfraEnvList
+	if err := r.Kube.List(ctx, &list); err != nil {
+		return nil // the cache is not filled: each is reconciled then
+	}
+	for n := range list.Items {
+		if which(&list.Items[n]) {
+			found = append(found, reconcile.Request{NamespacedName: kube.ObjectKeyFromObject(&list.Items[n])})
+		}
+	}
+	return found
+}
+
+// Reconcile makes the service and the status follow a resource.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	id, exists, err := r.Index.ID(ctx, objects.InfraEnv, request.NamespacedName)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	e := &agentinstall.InfraEnv{}
+	err = r.Kube.Get(ctx, request.NamespacedName, e)
+	switch {
+	case apierrors.IsNotFound(err) && exists:
+		e.Namespace, e.Name = request.Namespace, request.Name
+		_, err := r.remove(ctx, e, id) // somebody removed the finalizer
+		return reconcile.Result{}, err
+	case err != nil:
+		return reconcile.Result{}, kube.IgnoreNotFound(err)
+	case e.Annotations[pauseAnnotation] == "true":
+		return reconcile.Result{}, nil
+	case !e.DeletionTimestamp.IsZero():
+		return r.finalize(ctx, e, id)
+	}
+	before := e.DeepCopy()
+	if controllerutil.AddFinalizer(e, agentinstall.InfraEnvFinalizer) {
+		if err := r.Kube.Patch(ctx, e, kube.MergeFromWithOptions(before, kube.MergeFromWithOptimisticLock{})); err != nil {
+			return reconcile.Result{}, err
+		}
+		before = e.DeepCopy()
+	}
+	wait, problem := r.follow(ctx, e, id)
+	if problem != nil {
+		e.Status = Failed(e, problem, input(problem), metav1.NewTime(r.Now().Truncate(time.Second)))
+	}
+	if !equality.Semantic.DeepEqual(before.Status, e.Status) {
+		if err := r.Kube.Status().Patch(ctx, e, kube.MergeFrom(before)); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	if problem != nil && !input(problem) {
+		return reconcile.Result{}, problem // with growing pauses
+	}
+	return reconcile.Result{RequeueAfter: wait}, nil
+}
+
+// input reports whether a user has to change something.
+func input(err error) bool {
+	var missing *missingDeployment
+	var wrong *inputError
+	return errors.As(err, &missing) || errors.As(err, &wrong) || errors.Is(err, model.ErrInvalid) || errors.Is(err, model.ErrConflict) ||
+		errors.Is(err, model.ErrUnprocessable)
+}
+
+// inputError is about what a resource says or refers to.
+type inputError struct{ err error }
+
+func (e *inputError) Error() string { return e.err.Error() }
+
+// follow gives the service the settings of a resource, and the resource its status. It returns when to do so again; zero: when something
+// changes.
+func (r *Reconciler) follow(ctx context.Context, e *agentinstall.InfraEnv, id uuid.UUID) (time.Duration, error) {
+	w, err := r.world(ctx, e)
+	if err != nil {
+		return late, err
+	}
+	env, err := r.apply(ctx, w, id)
+	if errors.Is(err, model.ErrNotFound) && id != uuid.Nil { // an administrator deleted it
+		r.Index.Set(objects.InfraEnv, kube.ObjectKeyFromObject(e), uuid.Nil)
+		env, err = r.apply(ctx, w, uuid.Nil)
+	}
+	if err != nil {
+		return again, err
+	}
+	now := r.Now()
+	keep, wait := Current(e, env, now)
+	var boot wire.BootArtifacts
+	if !keep {
+		if boot, err = r.Service.BootArtifacts(ctx, env.ID); err != nil {
+			return again, err
+		}
+	}
+	e.Status = Ready(w, env, boot, keep, metav1.NewTime(now.Truncate(time.Second)))
+	if !keep {
+		_, wait = Current(e, env, now)
+	}
+	return wait, nil
+}
+
+// apply registers an InfraEnv, or updates it when the settings are not those that the service took last.
+func (r *Reconciler) apply(ctx context.Context, w World, id uuid.UUID) (*wire.InfraEnv, error) {
+	e := w.Resource
+	owned := client.WithKubeKey(e.Namespace, e.Name)
+	update, err := Update(w)
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	text, err := json.Marshal(update)
+	if err != nil {
+		return nil, fmt.Errorf("encode the settings: %w", err)
+	}
+	applied := sha256.Sum256(text)
+	r.mu.Lock()
+	same := r.applied[e.UID] == applied
+	r.mu.Unlock()
+	var env *wire.InfraEnv
+	switch {
+	case id == uuid.Nil:
+		params, err := Create(w)
+		if err != nil {
+			return nil, &inputError{err}
+		}
+		if env, err = r.Service.RegisterInfraEnv(ctx, params, owned); err != nil {
+			return nil, errors.Join(err, r.Index.Load(ctx)) // another process may have registered it
+		}
+		r.Index.Set(objects.InfraEnv, kube.ObjectKeyFromObject(e), env.ID)
+	case same:
+		return r.Service.InfraEnv(ctx, id)
+	default:
+		if env, err = r.Service.UpdateInfraEnv(ctx, id, update, owned); err != nil {
+			return nil, err
+		}
+	}
+	r.mu.Lock()
+	r.applied[e.UID] = applied
+	r.mu.Unlock()
+	return env, nil
+}
+
+// world reads what a resource depends on.
+func (r *Reconciler) world(ctx context.Context, e *agentinstall.InfraEnv) (World, error) {
+	w := World{Resource: e}
+	if ref := e.Spec.ClusterRef; ref != nil {
+		id, err := r.cluster(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
+		if err != nil {
+			return w, err
+		}
+		w.ClusterID = id
+	}
+	secret, err := r.secret(ctx, types.NamespacedName{Namespace: e.Namespace, Name: e.Spec.PullSecretRef.Name})
+	if err != nil {
+		return w, err
+	}
+	text, found := secret.Data[corev1.DockerConfigJsonKey]
+	if !found {
+		return w, &inputError{fmt.Errorf("require %s in Secret %s, found none", corev1.DockerConfigJsonKey, secret.Name)}
+	}
+	w.PullSecret = strings.TrimSpace(string(text))
+	selector, err := metav1.LabelSelectorAsSelector(&e.Spec.NMStateConfigLabelSelector)
+	if err != nil {
+		return w, &inputError{fmt.Errorf("read spec.nmStateConfigLabelSelector: %w", err)}
+	}
+	if selector.Empty() { // a user who names no labels wants none, rather than all
+		return w, nil
+	}
+	var list agentinstall.NMStateConfigList
+	if err := r.Kube.List(ctx, &list, kube.InNamespace(e.Namespace), kube.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return w, fmt.Errorf("list NMStateConfigs: %w", err)
+	}
+	w.Networks = list.Items
+	return w, nil
+}
+
+// cluster returns the cluster that a ClusterDeployment defines.
+func (r *Reconciler) cluster(ctx context.Context, key types.NamespacedName) (uuid.UUID, error) {
+	deployment := &metav1.PartialObjectMetadata{}
+	deployment.SetGroupVersionKind(clusterDeployments)
+	err := r.Kube.Get(ctx, key, deployment)
+	switch {
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+		return uuid.Nil, &missingDeployment{fmt.Sprintf("ClusterDeployment %s is missing", key)}
+	case err != nil:
+		return uuid.Nil, fmt.Errorf("read ClusterDeployment %s: %w", key, err)
+	}
+	id, exists, err := r.Index.ID(ctx, objects.Cluster, key)
+	if err == nil && !exists {
+		err = &inputError{fmt.Errorf("the service has no cluster of ClusterDeployment %s yet: its AgentClusterInstall says why", key)}
+	}
+	return id, err
+}
+
+// secret reads a Secret and lets the cache have it.
+func (r *Reconciler) secret(ctx context.Context, key types.NamespacedName) (*corev1.Secret, error) {
+	secret := &corev1.Secret{}
+	err := r.Kube.Get(ctx, key, secret)
+	if err == nil {
+		return secret, nil
+	}
+	if apierrors.IsNotFound(err) {
+		err = r.Reader.Get(ctx, key, secret)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, &inputError{fmt.Errorf("Secret %s is missing", key)}
+	case err != nil:
+		return nil, fmt.Errorf("read Secret %s: %w", key, err)
+	}
+	before := secret.DeepCopy()
+	secret.Labels = maps.Clone(secret.Labels)
+	if secret.Labels == nil {
+		secret.Labels = map[string]string{}
+	}
+	secret.Labels[WatchLabel] = "true"
+	if err := r.Kube.Patch(ctx, secret, kube.MergeFrom(before)); err != nil {
+		return nil, fmt.Errorf("label Secret %s: %w", key, err)
+	}
+	return secret, nil
+}
+
+// finalize lets a resource go once the service has forgotten its InfraEnv.
+func (r *Reconciler) finalize(ctx context.Context, e *agentinstall.InfraEnv, id uuid.UUID) (reconcile.Result, error) {
+	if !controllerutil.ContainsFinalizer(e, agentinstall.InfraEnvFinalizer) {
+		return reconcile.Result{}, nil
+	}
+	before := e.DeepCopy()
+	if id != uuid.Nil {
+		waits, err := r.remove(ctx, e, id)
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		if waits != "" {
+			setCondition(&e.Status, corev1.ConditionFalse, agentinstall.ReasonImageCreationError,
+				"The InfraEnv is deleted once its hosts are installed or unbound: "+waits, metav1.NewTime(r.Now().Truncate(time.Second)))
+			return reconcile.Result{RequeueAfter: again}, r.Kube.Status().Patch(ctx, e, kube.MergeFrom(before))
+		}
+	}
+	controllerutil.RemoveFinalizer(e, agentinstall.InfraEnvFinalizer)
+	r.mu.Lock()
+	delete(r.applied, e.UID)
+	r.mu.Unlock()
+	return reconcile.Result{}, kube.IgnoreNotFound(r.Kube.Patch(ctx, e, kube.MergeFromWithOptions(before, kube.MergeFromWithOptimisticLock{})))
+}
+
+// leaving lists the statuses of hosts that are deregistered with their InfraEnv: they belong to no cluster, or are installed. It waits for
+// others (openshift/assisted-service, docs/hive-integration).
+var leaving = map[wire.HostStatus]bool{
+	wire.HostStatusDiscoveringUnbound: true, wire.HostStatusDisconnectedUnbound: true, wire.HostStatusInsufficientUnbound: true,
+	wire.HostStatusKnownUnbound: true, wire.HostStatusUnbinding: true, wire.HostStatusUnbindingPendingUserAction: true,
+	wire.HostStatusInstalled: true, wire.HostStatusAddedToExistingCluster: true,
+}
+
+// remove deregisters an InfraEnv and its hosts. It returns which hosts keep it.
+func (r *Reconciler) remove(ctx context.Context, e *agentinstall.InfraEnv, id uuid.UUID) (waits string, err error) {
+	hosts, err := r.Service.ListHosts(ctx, id)
+	if err != nil && !errors.Is(err, model.ErrNotFound) {
+		return "", err
+	}
+	var staying []string
+	for n := range hosts {
+		if h := &hosts[n]; !leaving[h.Status] {
+			staying = append(staying, fmt.Sprintf("%s is %s", h.ID, h.Status))
+		}
+	}
+	if len(staying) > 0 {
+		return strings.Join(staying, ", "), nil
+	}
+	for n := range hosts {
+		err := r.Service.DeleteHost(ctx, id, hosts[n].ID, client.WithKubeKey(e.Namespace, hosts[n].ID.String()))
+		if err != nil && !errors.Is(err, model.ErrNotFound) {
+			return "", err
+		}
+	}
+	err = r.Service.DeleteInfraEnv(ctx, id, client.WithKubeKey(e.Namespace, e.Name))
+	if err != nil && !errors.Is(err, model.ErrNotFound) {
+		return "", err
+	}
+	r.Index.Set(objects.InfraEnv, kube.ObjectKeyFromObject(e), uuid.Nil)
+	return "", nil
+}

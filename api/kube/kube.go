@@ -1,0 +1,84 @@
+// Package kube serves Slipway's API as custom resources of Kubernetes. Its controllers are clients of the service: they translate, and the
+// API decides.
+package kube
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"slipway/api/kube/agentinstall"
+	"slipway/api/kube/hiveext"
+	"slipway/api/kube/infraenv"
+	"slipway/api/kube/objects"
+	service "slipway/internal/client"
+)
+
+// resync is how often all resources are looked at again, for changes that were missed.
+const resync = 10 * time.Minute
+
+// Options configure the controllers; Config and Service are required.
+type Options struct {
+	Config  *rest.Config
+	Service *service.Client
+	// Namespace is where the lease of the elected process is; empty: none is elected.
+	Namespace string
+	// Metrics and Probes are addresses to listen on; empty: none.
+	Metrics, Probes string
+	Log             *slog.Logger
+	Now             func() time.Time
+}
+
+// Manager returns the controllers; its Start runs them.
+func Manager(o Options) (manager.Manager, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, agentinstall.AddToScheme, hiveext.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("register the types of resources: %w", err)
+		}
+	}
+	ctrl.SetLogger(logr.FromSlogHandler(o.Log.Handler()))
+	none := "0" // as controller-runtime has it
+	listen := func(address string) string {
+		if address == "" {
+			return none
+		}
+		return address
+	}
+	every := resync
+	watched := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{infraenv.WatchLabel: "true"})}
+	m, err := ctrl.NewManager(o.Config, ctrl.Options{
+		Scheme: scheme, Logger: logr.FromSlogHandler(o.Log.Handler()),
+		Metrics: server.Options{BindAddress: listen(o.Metrics)}, HealthProbeBindAddress: listen(o.Probes),
+		LeaderElection: o.Namespace != "", LeaderElectionNamespace: o.Namespace, LeaderElectionID: "slipway-kube",
+		LeaderElectionReleaseOnCancel: true,
+		Cache:                         cache.Options{SyncPeriod: &every, ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: watched}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reach the API of Kubernetes: %w", err)
+	}
+	index := objects.New(o.Service, o.Log)
+	if err := m.Add(manager.RunnableFunc(index.Run)); err != nil {
+		return nil, fmt.Errorf("follow the service: %w", err)
+	}
+	envs := &infraenv.Reconciler{Kube: m.GetClient(), Reader: m.GetAPIReader(), Service: o.Service, Index: index, Now: o.Now}
+	if err := envs.Register(m); err != nil {
+		return nil, fmt.Errorf("start the controller of InfraEnvs: %w", err)
+	}
+	if err := m.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, fmt.Errorf("serve probes: %w", err)
+	}
+	return m, nil
+}

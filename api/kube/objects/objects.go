@@ -1,0 +1,203 @@
+// Package objects knows which object of the service each resource of Kubernetes defines, and which of them change.
+package objects
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"k8s.io/apimachinery/pkg/types"
+
+	"slipway/internal/client"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// Kinds of objects, as the service names them.
+const (
+	Cluster  = "cluster"
+	InfraEnv = "infra-env"
+)
+
+const (
+	// hold is how long a request for changes is held.
+	hold = 30 * time.Second
+	// settle is the shortest time between two requests for changes: what comes in between is one answer.
+	settle = 500 * time.Millisecond
+	// pause is the time until a service that does not answer is asked again.
+	pause = 5 * time.Second
+)
+
+// Service is the part of the API that an Index asks.
+type Service interface {
+	Changes(ctx context.Context, after string, wait time.Duration, options ...client.Option) (wire.Changes, error)
+	KubeObjects(ctx context.Context, options ...client.Option) ([]wire.KubeObject, error)
+}
+
+// Ref is a resource of Kubernetes by the kind of object that it defines.
+type Ref struct {
+	Kind string
+	Key  types.NamespacedName
+}
+
+// Index knows which object each resource defines. It follows the feed of changes: nothing is listed again while it does. It is safe for
+// concurrent use.
+type Index struct {
+	service Service
+	log     *slog.Logger
+
+	mu     sync.Mutex
+	ids    map[Ref]uuid.UUID
+	refs   map[uuid.UUID]Ref
+	loaded chan struct{} // closed once the objects are known
+	watch  map[string][]func(types.NamespacedName)
+}
+
+// New returns an Index that knows nothing before Run.
+func New(service Service, log *slog.Logger) *Index {
+	return &Index{
+		service: service, log: log, ids: map[Ref]uuid.UUID{}, refs: map[uuid.UUID]Ref{}, loaded: make(chan struct{}),
+		watch: map[string][]func(types.NamespacedName){},
+	}
+}
+
+// Watch calls fn with each resource whose object changes, and with all of a kind when changes may have been missed. It is called before Run;
+// fn must not block.
+func (x *Index) Watch(kind string, fn func(types.NamespacedName)) {
+	x.watch[kind] = append(x.watch[kind], fn)
+}
+
+// ID returns the object that a resource defines; false: none. It waits until the objects are known, or ctx ends.
+func (x *Index) ID(ctx context.Context, kind string, key types.NamespacedName) (uuid.UUID, bool, error) {
+	select {
+	case <-ctx.Done():
+		return uuid.Nil, false, ctx.Err()
+	case <-x.loaded:
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	id, known := x.ids[Ref{kind, key}]
+	return id, known, nil
+}
+
+// Set says which object a resource defines from now on; the zero id: none.
+func (x *Index) Set(kind string, key types.NamespacedName, id uuid.UUID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	ref := Ref{kind, key}
+	delete(x.refs, x.ids[ref])
+	delete(x.ids, ref)
+	if id != uuid.Nil {
+		x.ids[ref], x.refs[id] = id, ref
+	}
+}
+
+// Run follows the service until ctx ends.
+func (x *Index) Run(ctx context.Context) error {
+	cursor := ""
+	for ctx.Err() == nil {
+		next, err := x.follow(ctx, cursor)
+		cursor = next
+		wait := settle
+		if err != nil && ctx.Err() == nil {
+			x.log.WarnContext(ctx, "changes of the service are not known", "error", err)
+			wait = pause
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+	return nil
+}
+
+// follow waits for changes after a cursor and returns the next one. Without a cursor, or with one that the service has forgotten, it reads all
+// objects: the feed is asked for its end before, so that no change between the two is lost.
+func (x *Index) follow(ctx context.Context, cursor string) (string, error) {
+	found, err := x.service.Changes(ctx, cursor, hold)
+	switch {
+	case errors.Is(err, model.ErrGone):
+		return "", nil
+	case err != nil:
+		return cursor, err
+	case cursor == "":
+		if err := x.Load(ctx); err != nil {
+			return "", err
+		}
+		x.notifyAll()
+		return found.Cursor, nil
+	}
+	if x.unknown(found.Changes) {
+		if err := x.Load(ctx); err != nil {
+			return cursor, err
+		}
+	}
+	x.notify(found.Changes)
+	return found.Cursor, nil
+}
+
+// unknown reports whether there are objects, not deleted, that may be a resource's.
+func (x *Index) unknown(changes []wire.Change) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, c := range changes {
+		if _, known := x.refs[c.ID]; !known && !c.Deleted && len(x.watch[c.Kind]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Load reads which objects resources define.
+func (x *Index) Load(ctx context.Context) error {
+	list, err := x.service.KubeObjects(ctx)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	clear(x.ids)
+	clear(x.refs)
+	for _, o := range list {
+		ref := Ref{o.Kind, types.NamespacedName{Namespace: o.Namespace, Name: o.Name}}
+		x.ids[ref], x.refs[o.ID] = o.ID, ref
+	}
+	select {
+	case <-x.loaded:
+	default:
+		close(x.loaded)
+	}
+	return nil
+}
+
+func (x *Index) notify(changes []wire.Change) {
+	for _, c := range changes {
+		x.mu.Lock()
+		ref, known := x.refs[c.ID]
+		x.mu.Unlock()
+		if known {
+			x.tell(ref)
+		}
+	}
+}
+
+func (x *Index) notifyAll() {
+	x.mu.Lock()
+	refs := make([]Ref, 0, len(x.ids))
+	for ref := range x.ids {
+		refs = append(refs, ref)
+	}
+	x.mu.Unlock()
+	for _, ref := range refs {
+		x.tell(ref)
+	}
+}
+
+func (x *Index) tell(ref Ref) {
+	for _, fn := range x.watch[ref.Kind] {
+		fn(ref.Key)
+	}
+}
