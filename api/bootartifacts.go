@@ -46,7 +46,7 @@ func (s *server) showBootArtifacts(w http.ResponseWriter, r *http.Request) error
 	})
 }
 
-// eventsAddress returns the address of the events of an InfraEnv. It has no credential: that of an image opens no events.
+// eventsAddress returns the address of the events of an InfraEnv. It has no credential: the address of an image opens no events.
 func (s *server) eventsAddress(infraEnvID uuid.UUID) string {
 	return s.BaseURL + BasePath + "/v2/events?" + url.Values{"infra_env_id": {infraEnvID.String()}}.Encode()
 }

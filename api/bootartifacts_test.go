@@ -12,7 +12,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Each address opens what it names without a credential beside it, except that of events.
+// Each address opens what it names without a credential beside it, except the address of events.
 func TestBootArtifactsAreWhereMachinesGetThem(t *testing.T) {
 	t.Parallel()
 	l := newPerHost(t)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"syscall"
 	"testing"
 	"time"
@@ -274,4 +275,34 @@ func refusedPullSecret(t *testing.T, service *client.Client) string {
 	_, err := service.RegisterInfraEnv(t.Context(), wire.InfraEnvCreateParams{Name: "a", PullSecret: "no JSON"})
 	require.ErrorIs(t, err, model.ErrInvalid)
 	return err.Error()
+}
+
+// The examples of the documentation are applied as they stand, twice: the second time nothing changes.
+func TestExamplesOfTheDocumentation(t *testing.T) {
+	t.Parallel()
+	tr := start(t)
+	tr.run(t)
+	text, err := os.ReadFile("../../docs/kube.md")
+	require.NoError(t, err)
+	var objects []*unstructured.Unstructured
+	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(text, -1) {
+		objects = append(objects, documents(t, block[1])...)
+	}
+	require.Len(t, objects, 3)
+	for _, object := range objects {
+		object.SetNamespace("one")
+	}
+	tr.Apply(t, "one", objects...)
+	e := &agentinstall.InfraEnv{}
+	read := func() {
+		require.NoError(t, tr.kube.Get(t.Context(), kube.ObjectKey{Namespace: "one", Name: "lab"}, e))
+	}
+	await.True(t, func() bool {
+		read()
+		return len(e.Status.Conditions) == 1 && e.Status.Conditions[0].Status == "True" && e.Status.InfraEnvDebugInfo.StaticNetworkDownloadURL != ""
+	}, "the example has no image")
+	version := e.ResourceVersion
+	tr.Apply(t, "one", objects...)
+	read()
+	require.Equal(t, version, e.ResourceVersion)
 }

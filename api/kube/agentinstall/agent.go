@@ -66,7 +66,7 @@ type Agent struct {
 
 	// Spec is how the host is to be installed.
 	Spec AgentSpec `json:"spec,omitempty"`
-	// Status is what the host is and does.
+	// Status describes the host and its installation.
 	Status AgentStatus `json:"status,omitempty"`
 }
 
@@ -134,7 +134,7 @@ type AgentSpec struct {
 	FencingCredentialsSecretRef string `json:"fencingCredentialsSecretRef,omitempty"`
 }
 
-// AgentStatus is what a host is and does.
+// AgentStatus describes a host and its installation.
 type AgentStatus struct {
 	// Bootstrap says whether the host bootstraps its cluster.
 	// +optional

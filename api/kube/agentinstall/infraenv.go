@@ -32,9 +32,9 @@ type InfraEnv struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the discovery image has to be.
+	// Spec describes the discovery image.
 	Spec InfraEnvSpec `json:"spec,omitempty"`
-	// Status is what became of it.
+	// Status has the addresses of the image, or why there is none.
 	Status InfraEnvStatus `json:"status,omitempty"`
 }
 
@@ -47,7 +47,7 @@ type InfraEnvList struct {
 	Items           []InfraEnv `json:"items"`
 }
 
-// InfraEnvSpec is what the discovery image has to be.
+// InfraEnvSpec describes a discovery image.
 type InfraEnvSpec struct {
 	// Proxy that hosts use from their discovery on.
 	// +optional
@@ -97,7 +97,7 @@ type InfraEnvSpec struct {
 	// +optional
 	CpuArchitecture string `json:"cpuArchitecture,omitempty"`
 
-	// IPXEScriptType is what bootArtifacts.ipxeScript gives: a script that always boots the discovery image, or one that boots from
+	// IPXEScriptType decides what bootArtifacts.ipxeScript gives: a script that always boots the discovery image, or one that boots from
 	// the disk once the host is installed.
 	// +kubebuilder:default=DiscoveryImageAlways
 	// +kubebuilder:validation:Enum="";DiscoveryImageAlways;BootOrderControl
@@ -156,7 +156,7 @@ const (
 	BootOrderControl     IPXEScriptType = "BootOrderControl"
 )
 
-// InfraEnvStatus is what became of an InfraEnv.
+// InfraEnvStatus has the addresses of an image, or why there is none.
 type InfraEnvStatus struct {
 	// ISODownloadURL is where the discovery image is downloaded.
 	// +optional

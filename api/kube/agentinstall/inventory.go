@@ -41,10 +41,10 @@ type HostInventory struct {
 
 // HostMemory is the memory of a host.
 type HostMemory struct {
-	// PhysicalBytes is what is built in.
+	// PhysicalBytes counts the memory that is built in.
 	// +optional
 	PhysicalBytes int64 `json:"physicalBytes,omitempty"`
-	// UsableBytes is what the system has.
+	// UsableBytes counts the memory of the system.
 	// +optional
 	UsableBytes int64 `json:"usableBytes,omitempty"`
 }
@@ -145,7 +145,7 @@ type HostDisk struct {
 	// Bootable says whether it has a boot loader.
 	// +optional
 	Bootable bool `json:"bootable,omitempty"`
-	// Smart is what smartctl says of it, in JSON.
+	// Smart has the report of smartctl, in JSON.
 	// +optional
 	Smart string `json:"smart,omitempty"`
 	// InstallationEligibility says whether it can be installed on.

@@ -65,7 +65,7 @@ type ValidationResults []ValidationResult
 // ValidationsStatus has the results of validations by group, such as hardware and network.
 type ValidationsStatus map[string]ValidationResults
 
-// ValidationResult is what one validation says.
+// ValidationResult has the verdict of one validation.
 type ValidationResult struct {
 	// ID of the validation, such as has-min-cpu-cores.
 	ID string `json:"id"`

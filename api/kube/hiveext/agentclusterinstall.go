@@ -64,7 +64,7 @@ type AgentClusterInstall struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what is to be installed.
+	// Spec describes the cluster.
 	Spec AgentClusterInstallSpec `json:"spec"`
 	// Status is how far the installation is.
 	Status AgentClusterInstallStatus `json:"status,omitempty"`
@@ -79,7 +79,7 @@ type AgentClusterInstallList struct {
 	Items           []AgentClusterInstall `json:"items"`
 }
 
-// AgentClusterInstallSpec is what is to be installed. The webhook refuses most changes once the installation has begun.
+// AgentClusterInstallSpec describes a cluster. The webhook refuses most changes once the installation has begun.
 type AgentClusterInstallSpec struct {
 	// ImageSetRef names the ClusterImageSet with the release image.
 	// +optional
@@ -88,7 +88,7 @@ type AgentClusterInstallSpec struct {
 	// ClusterDeploymentRef names the ClusterDeployment of this namespace.
 	ClusterDeploymentRef corev1.LocalObjectReference `json:"clusterDeploymentRef"`
 
-	// ClusterMetadata is what is known of the installed cluster. Controllers write it; given by a user with the kubeconfig it imports a
+	// ClusterMetadata describes the installed cluster. Controllers write it; given by a user with the kubeconfig it imports a
 	// cluster that is installed.
 	// +optional
 	ClusterMetadata *ClusterMetadata `json:"clusterMetadata,omitempty"`
@@ -318,7 +318,7 @@ type AgentMachinePool struct {
 	Name string `json:"name"`
 }
 
-// ClusterMetadata is what is known of an installed cluster. It equals hive's.
+// ClusterMetadata describes an installed cluster. It equals hive's.
 type ClusterMetadata struct {
 	// ClusterID that the cluster reports telemetry with.
 	ClusterID string `json:"clusterID"`
@@ -337,7 +337,7 @@ type ClusterMetadata struct {
 	Platform *ClusterPlatformMetadata `json:"platform,omitempty"`
 }
 
-// ClusterPlatformMetadata is what is known of a cluster on a cloud.
+// ClusterPlatformMetadata describes a cluster on a cloud.
 type ClusterPlatformMetadata struct {
 	// AWS is about Amazon's cloud.
 	// +optional

@@ -27,8 +27,8 @@ const (
 	failedToCreate = "Failed to create image"
 )
 
-// World is what an InfraEnv depends on, read at one time.
-type World struct {
+// Inputs has everything that an InfraEnv depends on, read at one time.
+type Inputs struct {
 	Resource *agentinstall.InfraEnv
 	// PullSecret is the text of the Secret that spec.pullSecretRef names.
 	PullSecret string
@@ -50,34 +50,34 @@ func unsupported(spec *agentinstall.InfraEnvSpec) error {
 }
 
 // Create returns the request for an InfraEnv that the service does not have.
-func Create(w World) (wire.InfraEnvCreateParams, error) {
-	update, err := Update(w)
+func Create(in Inputs) (wire.InfraEnvCreateParams, error) {
+	update, err := Update(in)
 	if err != nil {
 		return wire.InfraEnvCreateParams{}, err
 	}
-	spec := &w.Resource.Spec
+	spec := &in.Resource.Spec
 	architecture := wire.InfraEnvCreateParamsCPUArchitecture(cmp.Or(spec.CpuArchitecture, "x86_64"))
 	params := wire.InfraEnvCreateParams{
-		Name: w.Resource.Name, PullSecret: w.PullSecret, CPUArchitecture: &architecture,
+		Name: in.Resource.Name, PullSecret: in.PullSecret, CPUArchitecture: &architecture,
 		AdditionalNtpSources: update.AdditionalNtpSources, NtpSources: update.NtpSources, AdditionalTrustBundle: update.AdditionalTrustBundle,
 		IgnitionConfigOverride: update.IgnitionConfigOverride, ImageType: update.ImageType, KernelArguments: update.KernelArguments,
 		NetworkDiscoveryDelaySeconds: update.NetworkDiscoveryDelaySeconds, OpenshiftVersion: update.OpenshiftVersion, Proxy: update.Proxy,
 		SSHAuthorizedKey: update.SSHAuthorizedKey, StaticNetworkConfig: update.StaticNetworkConfig,
 	}
-	if w.ClusterID != uuid.Nil {
-		params.ClusterID = &w.ClusterID
+	if in.ClusterID != uuid.Nil {
+		params.ClusterID = &in.ClusterID
 	}
 	return params, nil
 }
 
 // Update returns the request that gives an InfraEnv all settings of its resource: what the spec does not set is reset. The service answers
 // it without a change when nothing changes.
-func Update(w World) (wire.InfraEnvUpdateParams, error) {
-	spec := &w.Resource.Spec
+func Update(in Inputs) (wire.InfraEnvUpdateParams, error) {
+	spec := &in.Resource.Spec
 	if err := unsupported(spec); err != nil {
 		return wire.InfraEnvUpdateParams{}, err
 	}
-	networks, err := staticNetworks(w.Networks)
+	networks, err := staticNetworks(in.Networks)
 	if err != nil {
 		return wire.InfraEnvUpdateParams{}, err
 	}
@@ -88,7 +88,7 @@ func Update(w World) (wire.InfraEnvUpdateParams, error) {
 	params := wire.InfraEnvUpdateParams{
 		AdditionalNtpSources: new(strings.Join(spec.AdditionalNTPSources, ",")), NtpSources: new(strings.Join(spec.NTPSources, ",")),
 		AdditionalTrustBundle: &spec.AdditionalTrustBundle, IgnitionConfigOverride: &spec.IgnitionConfigOverride, KernelArguments: &arguments,
-		Proxy: &wire.Proxy{}, PullSecret: &w.PullSecret, SSHAuthorizedKey: &spec.SSHAuthorizedKey, StaticNetworkConfig: &networks,
+		Proxy: &wire.Proxy{}, PullSecret: &in.PullSecret, SSHAuthorizedKey: &spec.SSHAuthorizedKey, StaticNetworkConfig: &networks,
 		NetworkDiscoveryDelaySeconds: cmp.Or(spec.NetworkDiscoveryDelaySeconds, new(int64)),
 	}
 	if spec.Proxy != nil {
@@ -161,13 +161,13 @@ func expiry(address string) time.Time {
 }
 
 // Ready returns the status of a resource whose image can be downloaded. The addresses in it stay when keep is set.
-func Ready(w World, env *wire.InfraEnv, boot wire.BootArtifacts, keep bool, now metav1.Time) agentinstall.InfraEnvStatus {
-	status := w.Resource.Status.DeepCopy()
-	status.AgentLabelSelector = metav1.LabelSelector{MatchLabels: map[string]string{agentinstall.InfraEnvLabel: w.Resource.Name}}
+func Ready(in Inputs, env *wire.InfraEnv, boot wire.BootArtifacts, keep bool, now metav1.Time) agentinstall.InfraEnvStatus {
+	status := in.Resource.Status.DeepCopy()
+	status.AgentLabelSelector = metav1.LabelSelector{MatchLabels: map[string]string{agentinstall.InfraEnvLabel: in.Resource.Name}}
 	if !keep {
 		status.ISODownloadURL, status.CreatedTime = env.DownloadURL, new(made(env))
 		script := boot.IpxeScriptURL
-		if w.Resource.Spec.IPXEScriptType == agentinstall.BootOrderControl {
+		if in.Resource.Spec.IPXEScriptType == agentinstall.BootOrderControl {
 			script = boot.IpxeDiskScriptURL
 		}
 		status.BootArtifacts = agentinstall.BootArtifacts{
@@ -175,7 +175,7 @@ func Ready(w World, env *wire.InfraEnv, boot wire.BootArtifacts, keep bool, now 
 			DiscoveryIgnitionURL: boot.DiscoveryIgnitionURL,
 		}
 		status.InfraEnvDebugInfo = agentinstall.InfraEnvDebugInfo{EventsURL: boot.EventsURL}
-		if len(w.Networks) > 0 {
+		if len(in.Networks) > 0 {
 			status.InfraEnvDebugInfo.StaticNetworkDownloadURL = boot.StaticNetworkURL
 		}
 	}
@@ -201,7 +201,7 @@ func Failed(r *agentinstall.InfraEnv, err error, input bool, now metav1.Time) ag
 	return *status
 }
 
-// missingDeployment says that spec.clusterRef names a cluster that there is not.
+// missingDeployment says that spec.clusterRef names a cluster that does not exist.
 type missingDeployment struct{ message string }
 
 func (e *missingDeployment) Error() string { return e.message }

@@ -39,7 +39,7 @@ func config(name, mac string) agentinstall.NMStateConfig {
 // Each field of the spec acts: with it the request differs from the request without it.
 func TestEachFieldOfTheSpecIsSent(t *testing.T) {
 	t.Parallel()
-	plain, err := infraenv.Create(infraenv.World{Resource: resource(), PullSecret: "{}"})
+	plain, err := infraenv.Create(infraenv.Inputs{Resource: resource(), PullSecret: "{}"})
 	require.NoError(t, err)
 	require.Equal(t, "env", plain.Name)
 	for name, c := range map[string]struct {
@@ -103,7 +103,7 @@ func TestEachFieldOfTheSpecIsSent(t *testing.T) {
 	} {
 		r := resource()
 		c.set(&r.Spec)
-		found, err := infraenv.Create(infraenv.World{Resource: r, PullSecret: "{}"})
+		found, err := infraenv.Create(infraenv.Inputs{Resource: r, PullSecret: "{}"})
 		require.NoError(t, err, name)
 		want := plain
 		c.want(&want)
@@ -114,7 +114,7 @@ func TestEachFieldOfTheSpecIsSent(t *testing.T) {
 
 func TestNetworksAreSentByTheNamesOfTheirResources(t *testing.T) {
 	t.Parallel()
-	w := infraenv.World{Resource: resource(), Networks: []agentinstall.NMStateConfig{
+	w := infraenv.Inputs{Resource: resource(), Networks: []agentinstall.NMStateConfig{
 		config("b", "02:00:00:00:00:0b"), config("a", "02:00:00:00:00:0a"),
 	}, ClusterID: uuid.New()}
 	found, err := infraenv.Create(w)
@@ -138,11 +138,11 @@ func TestSettingsThatDoNotActAreRefused(t *testing.T) {
 	t.Parallel()
 	r := resource()
 	r.Spec.MirrorRegistryRef = &agentinstall.ObjectReference{Name: "a", Namespace: "b"}
-	_, err := infraenv.Update(infraenv.World{Resource: r})
+	_, err := infraenv.Update(infraenv.Inputs{Resource: r})
 	require.EqualError(t, err, "spec.mirrorRegistryRef is not supported")
 	r = resource()
 	r.Spec.OSImageVersion, r.Spec.ClusterRef = "4.20", &agentinstall.ClusterReference{Name: "a", Namespace: "b"}
-	_, err = infraenv.Update(infraenv.World{Resource: r})
+	_, err = infraenv.Update(infraenv.Inputs{Resource: r})
 	require.ErrorContains(t, err, "cannot be set together")
 }
 
@@ -163,7 +163,7 @@ func TestAddressesStayForHalfTheirTime(t *testing.T) {
 	r := resource()
 	current, _ := infraenv.Current(r, env, now)
 	require.False(t, current, "it has none")
-	r.Status = infraenv.Ready(infraenv.World{Resource: r}, env, wire.BootArtifacts{IpxeScriptURL: "always", IpxeDiskScriptURL: "disk"}, false,
+	r.Status = infraenv.Ready(infraenv.Inputs{Resource: r}, env, wire.BootArtifacts{IpxeScriptURL: "always", IpxeDiskScriptURL: "disk"}, false,
 		metav1.NewTime(now))
 	require.Equal(t, "always", r.Status.BootArtifacts.IpxeScriptURL)
 	current, wait := infraenv.Current(r, env, now)
@@ -191,7 +191,7 @@ func TestAddressesStayForHalfTheirTime(t *testing.T) {
 	require.False(t, current, "another image")
 
 	r.Spec.IPXEScriptType = agentinstall.BootOrderControl
-	status := infraenv.Ready(infraenv.World{Resource: r}, env, wire.BootArtifacts{IpxeScriptURL: "always", IpxeDiskScriptURL: "disk"}, false,
+	status := infraenv.Ready(infraenv.Inputs{Resource: r}, env, wire.BootArtifacts{IpxeScriptURL: "always", IpxeDiskScriptURL: "disk"}, false,
 		metav1.NewTime(now))
 	require.Equal(t, "disk", status.BootArtifacts.IpxeScriptURL)
 }
@@ -200,13 +200,13 @@ func TestConditionsChangeWhenTheyDiffer(t *testing.T) {
 	t.Parallel()
 	r := resource()
 	env := &wire.InfraEnv{UpdatedAt: wire.DateTime(now), DownloadURL: "https://a.example.com/a"}
-	r.Status = infraenv.Ready(infraenv.World{Resource: r}, env, wire.BootArtifacts{}, false, metav1.NewTime(now))
+	r.Status = infraenv.Ready(infraenv.Inputs{Resource: r}, env, wire.BootArtifacts{}, false, metav1.NewTime(now))
 	require.Equal(t, []agentinstall.Condition{{
 		Type: "ImageCreated", Status: "True", Reason: "ImageCreated", Message: "Image has been created",
 		LastHeartbeatTime: metav1.NewTime(now), LastTransitionTime: metav1.NewTime(now),
 	}}, r.Status.Conditions)
 	later := metav1.NewTime(now.Add(time.Hour))
-	require.Equal(t, r.Status, infraenv.Ready(infraenv.World{Resource: r}, env, wire.BootArtifacts{}, true, later), "nothing is written")
+	require.Equal(t, r.Status, infraenv.Ready(infraenv.Inputs{Resource: r}, env, wire.BootArtifacts{}, true, later), "nothing is written")
 
 	failed := infraenv.Failed(r, errors.New("bad"), true, later)
 	require.Equal(t, []agentinstall.Condition{{

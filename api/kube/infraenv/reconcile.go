@@ -192,14 +192,14 @@ func (e *inputError) Error() string { return e.err.Error() }
 // follow gives the service the settings of a resource, and the resource its status. It returns when to do so again; zero: when something
 // changes.
 func (r *Reconciler) follow(ctx context.Context, e *agentinstall.InfraEnv, id uuid.UUID) (time.Duration, error) {
-	w, err := r.world(ctx, e)
+	in, err := r.inputs(ctx, e)
 	if err != nil {
 		return late, err
 	}
-	env, err := r.apply(ctx, w, id)
+	env, err := r.apply(ctx, in, id)
 	if errors.Is(err, model.ErrNotFound) && id != uuid.Nil { // an administrator deleted it
 		r.Index.Set(objects.InfraEnv, kube.ObjectKeyFromObject(e), uuid.Nil)
-		env, err = r.apply(ctx, w, uuid.Nil)
+		env, err = r.apply(ctx, in, uuid.Nil)
 	}
 	if err != nil {
 		return again, err
@@ -212,7 +212,7 @@ func (r *Reconciler) follow(ctx context.Context, e *agentinstall.InfraEnv, id uu
 			return again, err
 		}
 	}
-	e.Status = Ready(w, env, boot, keep, metav1.NewTime(now.Truncate(time.Second)))
+	e.Status = Ready(in, env, boot, keep, metav1.NewTime(now.Truncate(time.Second)))
 	if !keep {
 		_, wait = Current(e, env, now)
 	}
@@ -220,10 +220,10 @@ func (r *Reconciler) follow(ctx context.Context, e *agentinstall.InfraEnv, id uu
 }
 
 // apply registers an InfraEnv, or updates it when the settings are not those that the service took last.
-func (r *Reconciler) apply(ctx context.Context, w World, id uuid.UUID) (*wire.InfraEnv, error) {
-	e := w.Resource
+func (r *Reconciler) apply(ctx context.Context, in Inputs, id uuid.UUID) (*wire.InfraEnv, error) {
+	e := in.Resource
 	owned := client.WithKubeKey(e.Namespace, e.Name)
-	update, err := Update(w)
+	update, err := Update(in)
 	if err != nil {
 		return nil, &inputError{err}
 	}
@@ -238,7 +238,7 @@ func (r *Reconciler) apply(ctx context.Context, w World, id uuid.UUID) (*wire.In
 	var env *wire.InfraEnv
 	switch {
 	case id == uuid.Nil:
-		params, err := Create(w)
+		params, err := Create(in)
 		if err != nil {
 			return nil, &inputError{err}
 		}
@@ -259,38 +259,38 @@ func (r *Reconciler) apply(ctx context.Context, w World, id uuid.UUID) (*wire.In
 	return env, nil
 }
 
-// world reads what a resource depends on.
-func (r *Reconciler) world(ctx context.Context, e *agentinstall.InfraEnv) (World, error) {
-	w := World{Resource: e}
+// inputs reads what a resource depends on.
+func (r *Reconciler) inputs(ctx context.Context, e *agentinstall.InfraEnv) (Inputs, error) {
+	in := Inputs{Resource: e}
 	if ref := e.Spec.ClusterRef; ref != nil {
 		id, err := r.cluster(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
 		if err != nil {
-			return w, err
+			return in, err
 		}
-		w.ClusterID = id
+		in.ClusterID = id
 	}
 	secret, err := r.secret(ctx, types.NamespacedName{Namespace: e.Namespace, Name: e.Spec.PullSecretRef.Name})
 	if err != nil {
-		return w, err
+		return in, err
 	}
 	text, found := secret.Data[corev1.DockerConfigJsonKey]
 	if !found {
-		return w, &inputError{fmt.Errorf("require %s in Secret %s, found none", corev1.DockerConfigJsonKey, secret.Name)}
+		return in, &inputError{fmt.Errorf("require %s in Secret %s, found none", corev1.DockerConfigJsonKey, secret.Name)}
 	}
-	w.PullSecret = strings.TrimSpace(string(text))
+	in.PullSecret = strings.TrimSpace(string(text))
 	selector, err := metav1.LabelSelectorAsSelector(&e.Spec.NMStateConfigLabelSelector)
 	if err != nil {
-		return w, &inputError{fmt.Errorf("read spec.nmStateConfigLabelSelector: %w", err)}
+		return in, &inputError{fmt.Errorf("read spec.nmStateConfigLabelSelector: %w", err)}
 	}
 	if selector.Empty() { // a user who names no labels wants none, rather than all
-		return w, nil
+		return in, nil
 	}
 	var list agentinstall.NMStateConfigList
 	if err := r.Kube.List(ctx, &list, kube.InNamespace(e.Namespace), kube.MatchingLabelsSelector{Selector: selector}); err != nil {
-		return w, fmt.Errorf("list NMStateConfigs: %w", err)
+		return in, fmt.Errorf("list NMStateConfigs: %w", err)
 	}
-	w.Networks = list.Items
-	return w, nil
+	in.Networks = list.Items
+	return in, nil
 }
 
 // cluster returns the cluster that a ClusterDeployment defines.

@@ -52,6 +52,7 @@ type Index struct {
 	mu     sync.Mutex
 	ids    map[Ref]uuid.UUID
 	refs   map[uuid.UUID]Ref
+	users  map[uuid.UUID]bool // objects that no resource defines: none does later
 	loaded chan struct{} // closed once the objects are known
 	watch  map[string][]func(types.NamespacedName)
 }
@@ -59,7 +60,7 @@ type Index struct {
 // New returns an Index that knows nothing before Run.
 func New(service Service, log *slog.Logger) *Index {
 	return &Index{
-		service: service, log: log, ids: map[Ref]uuid.UUID{}, refs: map[uuid.UUID]Ref{}, loaded: make(chan struct{}),
+		service: service, log: log, ids: map[Ref]uuid.UUID{}, refs: map[uuid.UUID]Ref{}, users: map[uuid.UUID]bool{}, loaded: make(chan struct{}),
 		watch: map[string][]func(types.NamespacedName){},
 	}
 }
@@ -134,6 +135,7 @@ func (x *Index) follow(ctx context.Context, cursor string) (string, error) {
 		if err := x.Load(ctx); err != nil {
 			return cursor, err
 		}
+		x.noteUsers(found.Changes)
 	}
 	x.notify(found.Changes)
 	return found.Cursor, nil
@@ -144,11 +146,24 @@ func (x *Index) unknown(changes []wire.Change) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, c := range changes {
-		if _, known := x.refs[c.ID]; !known && !c.Deleted && len(x.watch[c.Kind]) > 0 {
+		if _, known := x.refs[c.ID]; !known && !x.users[c.ID] && !c.Deleted && len(x.watch[c.Kind]) > 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// noteUsers remembers objects that no resource defines: their changes ask for no list again.
+func (x *Index) noteUsers(changes []wire.Change) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, c := range changes {
+		if _, known := x.refs[c.ID]; !known && !c.Deleted {
+			x.users[c.ID] = true
+		} else {
+			delete(x.users, c.ID)
+		}
+	}
 }
 
 // Load reads which objects resources define.

@@ -1,0 +1,107 @@
+package objects_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
+
+	"slipway/api/kube/objects"
+	"slipway/internal/client"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// service plays the feed of changes: each request takes the next answer, and waits when there is none.
+type service struct {
+	answers []answer
+	after   []string // cursors that were asked with
+	objects []wire.KubeObject
+	lists   int
+}
+
+type answer struct {
+	changes wire.Changes
+	err     error
+}
+
+func (s *service) Changes(ctx context.Context, after string, _ time.Duration, _ ...client.Option) (wire.Changes, error) {
+	s.after = append(s.after, after)
+	if len(s.answers) == 0 {
+		<-ctx.Done()
+		return wire.Changes{}, ctx.Err()
+	}
+	next := s.answers[0]
+	s.answers = s.answers[1:]
+	return next.changes, next.err
+}
+
+func (s *service) KubeObjects(context.Context, ...client.Option) ([]wire.KubeObject, error) {
+	s.lists++
+	return s.objects, nil
+}
+
+func changed(cursor string, ids ...uuid.UUID) answer {
+	a := answer{changes: wire.Changes{Cursor: cursor}}
+	for _, id := range ids {
+		a.changes.Changes = append(a.changes.Changes, wire.Change{Kind: "infra-env", ID: id})
+	}
+	return a
+}
+
+func TestTheIndexFollowsTheFeed(t *testing.T) {
+	t.Parallel()
+	one, two, users := uuid.New(), uuid.New(), uuid.New()
+	key := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: "n", Name: name} }
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{
+			objects: []wire.KubeObject{{Kind: "infra-env", ID: one, Namespace: "n", Name: "one"}},
+			answers: []answer{
+				changed("c.1"), changed("c.2", one), {err: errors.New("away")}, changed("c.3", two), changed("c.4", users), changed("c.5", users),
+				{err: model.ErrGone}, changed("d.1"),
+			},
+		}
+		x := objects.New(s, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		var told []string
+		x.Watch(objects.InfraEnv, func(key types.NamespacedName) {
+			told = append(told, key.Name)
+			if len(told) == 2 { // another process registers one
+				s.objects = append(s.objects, wire.KubeObject{Kind: "infra-env", ID: two, Namespace: "n", Name: "two"})
+			}
+		})
+		early, cancelled := context.WithCancel(t.Context())
+		cancelled()
+		_, _, err := x.ID(early, objects.InfraEnv, key("one"))
+		require.ErrorIs(t, err, context.Canceled, "nothing is known yet")
+
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- x.Run(ctx) }()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, []string{"", "c.1", "c.2", "c.2", "c.3", "c.4", "c.5", "", "d.1"}, s.after, "an error moves no cursor")
+		require.Equal(t, []string{"one", "one", "two"}, told[:3])
+		require.ElementsMatch(t, []string{"one", "two"}, told[3:], "all may have changed when the cursor is forgotten")
+		require.Equal(t, 4, s.lists, "at the start, for each that was not known, and for the forgotten cursor")
+		id, known, err := x.ID(t.Context(), objects.InfraEnv, key("two"))
+		require.NoError(t, err)
+		require.True(t, known)
+		require.Equal(t, two, id)
+		_, known, err = x.ID(t.Context(), objects.Cluster, key("two"))
+		require.NoError(t, err)
+		require.False(t, known)
+
+		x.Set(objects.InfraEnv, key("two"), uuid.Nil)
+		_, known, _ = x.ID(t.Context(), objects.InfraEnv, key("two"))
+		require.False(t, known)
+		cancel()
+		require.NoError(t, <-ended)
+	})
+}
