@@ -13,6 +13,7 @@ import (
 	"github.com/willabides/kongplete"
 
 	"slipway/internal/app/backup"
+	"slipway/internal/app/hub"
 	"slipway/internal/app/images"
 	"slipway/internal/app/keys"
 	"slipway/internal/app/process"
@@ -32,7 +33,7 @@ type cli struct {
 	API     apiCommand      `cmd:"" name:"api" help:"Run the API alone, with an existing database and Temporal."`
 	Worker  workerCommand   `cmd:"" help:"Run a worker alone, with an existing database and Temporal."`
 	Images  images.Commands `cmd:"" help:"Serve discovery images, and manage the live ISOs they are made of."`
-	Kube    kubeCommands    `cmd:"" help:"Serve Slipway's API as resources of Kubernetes, on a hub cluster."`
+	Kube    hub.Commands    `cmd:"" help:"Serve Slipway's API as resources of Kubernetes, on a hub cluster."`
 	Migrate migrateCommand  `cmd:"" help:"Migrate an existing database, and run nothing."`
 	Config  configCommands  `cmd:"" help:"Show and check the settings of the service."`
 	Doctor  doctorCommand   `cmd:"" help:"Examine this machine and what the service needs: what is wrong, and what to do."`

@@ -11,6 +11,7 @@ import (
 
 	"slipway/internal/app/backup"
 	"slipway/internal/app/doctor"
+	"slipway/internal/app/hub"
 	"slipway/internal/app/images"
 	"slipway/internal/app/keys"
 	"slipway/internal/app/process"
@@ -36,6 +37,7 @@ type commands struct {
 	Restore   backup.RestoreCommand
 	Install   setup.InstallCommand
 	Remove    setup.RemoveCommand
+	Kube      hub.Commands
 	Images    images.Commands
 	Login     cli.LoginCommand
 	Context   cli.ContextCommands

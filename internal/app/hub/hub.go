@@ -1,4 +1,5 @@
-package app
+// Package hub has the commands for hub clusters: slipway kube.
+package hub
 
 import (
 	"context"
@@ -15,13 +16,14 @@ import (
 	usercli "slipway/internal/cli"
 )
 
-// kubeCommands are the commands for hub clusters.
-type kubeCommands struct {
-	Run  kubeRunCommand  `cmd:"" default:"withargs" help:"Run the controllers of Slipway's resources: clients of the service and of a hub cluster."`
-	CRDs kubeCRDsCommand `cmd:"" name:"crds" help:"Print the definitions of Slipway's resources: slipway kube crds | kubectl apply --server-side -f -"`
+// Commands are the commands below "kube".
+type Commands struct {
+	Run  RunCommand  `cmd:"" default:"withargs" help:"Run the controllers of Slipway's resources: clients of the service and of a hub cluster."`
+	CRDs CRDsCommand `cmd:"" name:"crds" help:"Print the definitions of Slipway's resources: slipway kube crds | kubectl apply --server-side -f -"`
 }
 
-type kubeRunCommand struct {
+// RunCommand runs the controllers.
+type RunCommand struct {
 	usercli.Service
 	Kubeconfig string `env:"KUBECONFIG" type:"path" help:"Access to the hub cluster; by default the account of the pod." placeholder:"FILE"`
 	Namespace  string `name:"lease-namespace" env:"SLIPWAY_KUBE_LEASE_NAMESPACE" help:"Namespace of the lease by which one of several processes is elected; by default none is." placeholder:"NAME"`
@@ -30,7 +32,7 @@ type kubeRunCommand struct {
 }
 
 // Run runs the controllers until ctx ends.
-func (c *kubeRunCommand) Run(ctx context.Context, p *process.Process) error {
+func (c *RunCommand) Run(ctx context.Context, p *process.Process) error {
 	config, err := c.config()
 	if err != nil {
 		return err
@@ -44,7 +46,7 @@ func (c *kubeRunCommand) Run(ctx context.Context, p *process.Process) error {
 	return manager.Start(ctx)
 }
 
-func (c *kubeRunCommand) config() (*rest.Config, error) {
+func (c *RunCommand) config() (*rest.Config, error) {
 	if c.Kubeconfig == "" {
 		config, err := rest.InClusterConfig()
 		if err != nil {
@@ -63,10 +65,11 @@ func (c *kubeRunCommand) config() (*rest.Config, error) {
 	return config, nil
 }
 
-type kubeCRDsCommand struct{}
+// CRDsCommand prints the definitions.
+type CRDsCommand struct{}
 
 // Run prints the definitions.
-func (*kubeCRDsCommand) Run(p *process.Process) error {
+func (*CRDsCommand) Run(p *process.Process) error {
 	files, err := fs.Glob(crds.Files, "*.yaml")
 	if err != nil {
 		return fmt.Errorf("list the definitions: %w", err)
