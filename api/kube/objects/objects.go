@@ -194,7 +194,7 @@ func (x *Index) notify(changes []wire.Change) {
 		ref, known := x.refs[c.ID]
 		x.mu.Unlock()
 		if known {
-			x.tell(ref)
+			x.wake(ref)
 		}
 	}
 }
@@ -207,11 +207,11 @@ func (x *Index) notifyAll() {
 	}
 	x.mu.Unlock()
 	for _, ref := range refs {
-		x.tell(ref)
+		x.wake(ref)
 	}
 }
 
-func (x *Index) tell(ref Ref) {
+func (x *Index) wake(ref Ref) {
 	for _, fn := range x.watch[ref.Kind] {
 		fn(ref.Key)
 	}

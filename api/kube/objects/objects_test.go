@@ -69,10 +69,10 @@ func TestTheIndexFollowsTheFeed(t *testing.T) {
 			},
 		}
 		x := objects.New(s, slog.New(slog.NewTextHandler(io.Discard, nil)))
-		var told []string
+		var seen []string
 		x.Watch(objects.InfraEnv, func(key types.NamespacedName) {
-			told = append(told, key.Name)
-			if len(told) == 2 { // another process registers one
+			seen = append(seen, key.Name)
+			if len(seen) == 2 { // another process registers one
 				s.objects = append(s.objects, wire.KubeObject{Kind: "infra-env", ID: two, Namespace: "n", Name: "two"})
 			}
 		})
@@ -87,8 +87,8 @@ func TestTheIndexFollowsTheFeed(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.Equal(t, []string{"", "c.1", "c.2", "c.2", "c.3", "c.4", "c.5", "", "d.1"}, s.after, "an error moves no cursor")
-		require.Equal(t, []string{"one", "one", "two"}, told[:3])
-		require.ElementsMatch(t, []string{"one", "two"}, told[3:], "all may have changed when the cursor is forgotten")
+		require.Equal(t, []string{"one", "one", "two"}, seen[:3])
+		require.ElementsMatch(t, []string{"one", "two"}, seen[3:], "all may have changed when the cursor is forgotten")
 		require.Equal(t, 4, s.lists, "at the start, for each that was not known, and for the forgotten cursor")
 		id, known, err := x.ID(t.Context(), objects.InfraEnv, key("two"))
 		require.NoError(t, err)
