@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -80,7 +81,8 @@ func documents(t *testing.T, text []byte) (list []*unstructured.Unstructured) {
 
 func (tr *trial) run(t *testing.T) {
 	t.Helper()
-	command := exec.Command(built.Binary(t), "kube", "--kubeconfig", tr.Kubeconfig, "--data-dir", tr.data) //nolint:gosec // the program under test
+	arguments := []string{"kube", "--kubeconfig", tr.Kubeconfig, "--data-dir", tr.data}
+	command := exec.Command(built.Binary(t), arguments...) //nolint:gosec // the program under test
 	tr.program = hub.Run(t, "slipway kube", filepath.Join(t.TempDir(), "kube.log"), command)
 }
 
@@ -177,7 +179,7 @@ func TestInfraEnvFollowsItsResource(t *testing.T) {
 			NMStateConfigLabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"site": "a"}},
 		},
 	}))
-	tr.awaitCondition(t, "False", "ImageCreationError", "Failed to create image: Secret one/pull is missing")
+	tr.awaitCondition(t, "False", "ImageCreationError", "Failed to create image: require Secret one/pull, found none")
 	require.Nil(t, tr.found(t))
 	require.NoError(t, tr.kube.Create(ctx, secret("pull", "no JSON")))
 	tr.awaitCondition(t, "False", "ImageCreationError", "Failed to create image: "+refusedPullSecret(t, tr.service))
@@ -245,7 +247,7 @@ func TestInfraEnvFollowsItsResource(t *testing.T) {
 
 	// What changes while the controllers are away is followed afterwards.
 	tr.kill(t)
-	pull.Data[corev1.DockerConfigJsonKey] = []byte(`{"auths":{"other.example.com":{"auth":"dXNlcjpzZWNyZXQ="},` + pullSecret[len(`{"auths":{`):])
+	pull.Data[corev1.DockerConfigJsonKey] = []byte(strings.Replace(pullSecret, "registry.example.com", "other.example.com", 1))
 	pull.ResourceVersion = ""
 	require.NoError(t, tr.kube.Update(ctx, pull))
 	updated := tr.found(t).UpdatedAt
@@ -299,7 +301,8 @@ func TestExamplesOfTheDocumentation(t *testing.T) {
 	}
 	await.True(t, func() bool {
 		read()
-		return len(e.Status.Conditions) == 1 && e.Status.Conditions[0].Status == "True" && e.Status.InfraEnvDebugInfo.StaticNetworkDownloadURL != ""
+		made := len(e.Status.Conditions) == 1 && e.Status.Conditions[0].Status == "True"
+		return made && e.Status.InfraEnvDebugInfo.StaticNetworkDownloadURL != ""
 	}, "the example has no image")
 	version := e.ResourceVersion
 	tr.Apply(t, "one", objects...)

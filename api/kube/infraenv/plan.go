@@ -103,8 +103,8 @@ func Update(in Inputs) (wire.InfraEnvUpdateParams, error) {
 	return params, nil
 }
 
-// staticNetworks returns the networks of hosts, by the names of their resources. Two that name the same card are an error: a host cannot have
-// both.
+// staticNetworks returns the networks of hosts, by the names of their resources. Two that name the same card are an error: a host cannot
+// have both.
 func staticNetworks(configs []agentinstall.NMStateConfig) ([]wire.HostStaticNetworkConfig, error) {
 	configs = slices.SortedFunc(slices.Values(configs), func(a, b agentinstall.NMStateConfig) int { return cmp.Compare(a.Name, b.Name) })
 	out := make([]wire.HostStaticNetworkConfig, len(configs))

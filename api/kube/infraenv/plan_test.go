@@ -158,7 +158,8 @@ func address(t *testing.T, good time.Duration) string {
 func TestAddressesStayForHalfTheirTime(t *testing.T) {
 	t.Parallel()
 	env := &wire.InfraEnv{
-		UpdatedAt: wire.DateTime(now.Add(-time.Hour).Add(123456)), ExpiresAt: wire.DateTime(now.Add(4 * time.Hour)), DownloadURL: address(t, 4*time.Hour),
+		UpdatedAt: wire.DateTime(now.Add(-time.Hour).Add(123456)), ExpiresAt: wire.DateTime(now.Add(4 * time.Hour)),
+		DownloadURL: address(t, 4*time.Hour),
 	}
 	r := resource()
 	current, _ := infraenv.Current(r, env, now)

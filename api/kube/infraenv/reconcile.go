@@ -75,9 +75,9 @@ type Reconciler struct {
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
 	r.applied = map[types.UID][sha256.Size]byte{}
-	changes := source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	changes := source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		r.Index.Watch(objects.InfraEnv, func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) })
-		r.Index.Watch(objects.Cluster, func(key types.NamespacedName) { r.enqueue(queue, ofCluster(key)) })
+		r.Index.Watch(objects.Cluster, func(key types.NamespacedName) { r.enqueue(ctx, queue, ofCluster(key)) })
 		return nil
 	})
 	deployments := &metav1.PartialObjectMetadata{}
@@ -115,8 +115,10 @@ func (r *Reconciler) requests(concerns func(*agentinstall.InfraEnv, kube.Object)
 	}
 }
 
-func (r *Reconciler) enqueue(queue workqueue.TypedRateLimitingInterface[reconcile.Request], which func(*agentinstall.InfraEnv) bool) {
-	for _, request := range r.that(context.Background(), which) {
+func (r *Reconciler) enqueue(
+	ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], which func(*agentinstall.InfraEnv) bool,
+) {
+	for _, request := range r.that(ctx, which) {
 		queue.Add(request)
 	}
 }
@@ -323,7 +325,7 @@ func (r *Reconciler) secret(ctx context.Context, key types.NamespacedName) (*cor
 	}
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, &inputError{fmt.Errorf("Secret %s is missing", key)}
+		return nil, &inputError{fmt.Errorf("require Secret %s, found none", key)}
 	case err != nil:
 		return nil, fmt.Errorf("read Secret %s: %w", key, err)
 	}

@@ -53,7 +53,7 @@ type Index struct {
 	ids    map[Ref]uuid.UUID
 	refs   map[uuid.UUID]Ref
 	users  map[uuid.UUID]bool // objects that no resource defines: none does later
-	loaded chan struct{} // closed once the objects are known
+	loaded chan struct{}      // closed once the objects are known
 	watch  map[string][]func(types.NamespacedName)
 }
 
@@ -65,9 +65,11 @@ func New(service Service, log *slog.Logger) *Index {
 	}
 }
 
-// Watch calls fn with each resource whose object changes, and with all of a kind when changes may have been missed. It is called before Run;
-// fn must not block.
+// Watch calls fn with each resource whose object changes, and with all of a kind when changes may have been missed. Changes of before are
+// not reported. fn must not block.
 func (x *Index) Watch(kind string, fn func(types.NamespacedName)) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	x.watch[kind] = append(x.watch[kind], fn)
 }
 
@@ -115,8 +117,8 @@ func (x *Index) Run(ctx context.Context) error {
 	return nil
 }
 
-// follow waits for changes after a cursor and returns the next one. Without a cursor, or with one that the service has forgotten, it reads all
-// objects: the feed is asked for its end before, so that no change between the two is lost.
+// follow waits for changes after a cursor and returns the next one. Without a cursor, or with one that the service has forgotten, it reads
+// all objects: the feed is asked for its end before, so that no change between the two is lost.
 func (x *Index) follow(ctx context.Context, cursor string) (string, error) {
 	found, err := x.service.Changes(ctx, cursor, hold)
 	switch {
@@ -212,7 +214,10 @@ func (x *Index) notifyAll() {
 }
 
 func (x *Index) wake(ref Ref) {
-	for _, fn := range x.watch[ref.Kind] {
+	x.mu.Lock()
+	watchers := x.watch[ref.Kind]
+	x.mu.Unlock()
+	for _, fn := range watchers {
 		fn(ref.Key)
 	}
 }

@@ -64,8 +64,11 @@ func TestTheIndexFollowsTheFeed(t *testing.T) {
 		s := &service{
 			objects: []wire.KubeObject{{Kind: "infra-env", ID: one, Namespace: "n", Name: "one"}},
 			answers: []answer{
-				changed("c.1"), changed("c.2", one), {err: errors.New("away")}, changed("c.3", two), changed("c.4", users), changed("c.5", users),
-				{err: model.ErrGone}, changed("d.1"),
+				changed("c.1"), changed("c.2", one),
+				{err: errors.New("away")},
+				changed("c.3", two), changed("c.4", users), changed("c.5", users),
+				{err: model.ErrGone},
+				changed("d.1"),
 			},
 		}
 		x := objects.New(s, slog.New(slog.NewTextHandler(io.Discard, nil)))
