@@ -130,16 +130,20 @@ func staticNetworks(configs []agentinstall.NMStateConfig) ([]wire.HostStaticNetw
 
 // Current reports whether the addresses in the status are of the image that the service makes now, and good for more than half their time;
 // and when to look again, zero: never.
-func Current(r *agentinstall.InfraEnv, env *wire.InfraEnv, now time.Time) (bool, time.Duration) {
-	made := made(env)
-	if r.Status.ISODownloadURL == "" || !r.Status.CreatedTime.Equal(&made) {
+func Current(in Inputs, env *wire.InfraEnv, now time.Time) (bool, time.Duration) {
+	made, status := made(env), &in.Resource.Status
+	// Two changes within a second have one time: addresses are compared too, without the credential in them.
+	switch {
+	case status.ISODownloadURL == "", !status.CreatedTime.Equal(&made), withoutToken(status.ISODownloadURL) != withoutToken(env.DownloadURL),
+		(status.InfraEnvDebugInfo.StaticNetworkDownloadURL != "") != (len(in.Networks) > 0),
+		strings.Contains(status.BootArtifacts.IpxeScriptURL, "boot-order-control") != diskScript(in):
 		return false, 0
 	}
 	fresh := env.ExpiresAt.Time()
 	if fresh.Year() <= 1 { // the addresses of the service do not end
-		return expiry(r.Status.ISODownloadURL).IsZero(), 0
+		return expiry(status.ISODownloadURL).IsZero(), 0
 	}
-	left := expiry(r.Status.ISODownloadURL).Sub(now) - fresh.Sub(now)/2
+	left := expiry(status.ISODownloadURL).Sub(now) - fresh.Sub(now)/2
 	return left > 0, left
 }
 
@@ -149,6 +153,13 @@ func made(env *wire.InfraEnv) metav1.Time {
 }
 
 var token = regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]+`)
+
+func withoutToken(address string) string { return token.ReplaceAllString(address, "") }
+
+// diskScript reports whether machines get the iPXE script that boots the disk of a host that is installed.
+func diskScript(in Inputs) bool {
+	return in.Resource.Spec.IPXEScriptType == agentinstall.BootOrderControl
+}
 
 // expiry returns when the token in an address ends; zero: it has none that does.
 func expiry(address string) time.Time {
@@ -167,7 +178,7 @@ func Ready(in Inputs, env *wire.InfraEnv, boot wire.BootArtifacts, keep bool, no
 	if !keep {
 		status.ISODownloadURL, status.CreatedTime = env.DownloadURL, new(made(env))
 		script := boot.IpxeScriptURL
-		if in.Resource.Spec.IPXEScriptType == agentinstall.BootOrderControl {
+		if diskScript(in) {
 			script = boot.IpxeDiskScriptURL
 		}
 		status.BootArtifacts = agentinstall.BootArtifacts{

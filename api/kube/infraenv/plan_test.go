@@ -162,39 +162,70 @@ func TestAddressesStayForHalfTheirTime(t *testing.T) {
 		DownloadURL: address(t, 4*time.Hour),
 	}
 	r := resource()
-	current, _ := infraenv.Current(r, env, now)
+	in := infraenv.Inputs{Resource: r}
+	boot := wire.BootArtifacts{
+		IpxeScriptURL: "https://a/?a", IpxeDiskScriptURL: "https://a/?ipxe_script_type=boot-order-control", StaticNetworkURL: "https://a/network",
+	}
+	current, _ := infraenv.Current(in, env, now)
 	require.False(t, current, "it has none")
-	r.Status = infraenv.Ready(infraenv.Inputs{Resource: r}, env, wire.BootArtifacts{IpxeScriptURL: "always", IpxeDiskScriptURL: "disk"}, false,
+	r.Status = infraenv.Ready(in, env, boot, false,
 		metav1.NewTime(now))
-	require.Equal(t, "always", r.Status.BootArtifacts.IpxeScriptURL)
-	current, wait := infraenv.Current(r, env, now)
+	require.Equal(t, boot.IpxeScriptURL, r.Status.BootArtifacts.IpxeScriptURL)
+	current, wait := infraenv.Current(in, env, now)
 	require.True(t, current)
 	require.Equal(t, 2*time.Hour, wait)
 	r.Status.ISODownloadURL = address(t, 121*time.Minute)
-	current, wait = infraenv.Current(r, env, now)
+	current, wait = infraenv.Current(in, env, now)
 	require.True(t, current)
 	require.Equal(t, time.Minute, wait)
 	r.Status.ISODownloadURL = address(t, 119*time.Minute)
-	current, _ = infraenv.Current(r, env, now)
+	current, _ = infraenv.Current(in, env, now)
 	require.False(t, current)
 
 	// Addresses of a service that asks for no credential do not end.
 	open := *env
-	open.ExpiresAt = wire.DateTime{}
-	current, _ = infraenv.Current(r, &open, now)
+	open.ExpiresAt, open.DownloadURL = wire.DateTime{}, "https://a.example.com/byid/1/4.20/x86_64/full.iso"
+	current, _ = infraenv.Current(in, &open, now)
 	require.False(t, current, "the service had tokens before")
-	r.Status.ISODownloadURL = "https://a.example.com/byid/1/4.20/x86_64/full.iso"
-	current, wait = infraenv.Current(r, &open, now)
+	r.Status.ISODownloadURL = open.DownloadURL
+	current, wait = infraenv.Current(in, &open, now)
 	require.True(t, current)
 	require.Zero(t, wait)
 	open.UpdatedAt = wire.DateTime(now)
-	current, _ = infraenv.Current(r, &open, now)
+	current, _ = infraenv.Current(in, &open, now)
 	require.False(t, current, "another image")
 
 	r.Spec.IPXEScriptType = agentinstall.BootOrderControl
-	status := infraenv.Ready(infraenv.Inputs{Resource: r}, env, wire.BootArtifacts{IpxeScriptURL: "always", IpxeDiskScriptURL: "disk"}, false,
+	status := infraenv.Ready(in, env, boot, false,
 		metav1.NewTime(now))
-	require.Equal(t, "disk", status.BootArtifacts.IpxeScriptURL)
+	require.Equal(t, boot.IpxeDiskScriptURL, status.BootArtifacts.IpxeScriptURL)
+}
+
+// Two changes within a second have one time in the status.
+func TestAddressesFollowChangesWithinASecond(t *testing.T) {
+	t.Parallel()
+	env := &wire.InfraEnv{UpdatedAt: wire.DateTime(now), DownloadURL: "https://a.example.com/byid/1/4.20/x86_64/full.iso"}
+	boot := wire.BootArtifacts{IpxeScriptURL: "a", IpxeDiskScriptURL: "a?boot-order-control", StaticNetworkURL: "b"}
+	in := infraenv.Inputs{Resource: resource()}
+	in.Resource.Status = infraenv.Ready(in, env, boot, false, metav1.NewTime(now))
+	follows := func() {
+		t.Helper()
+		current, _ := infraenv.Current(in, env, now)
+		require.False(t, current)
+		in.Resource.Status = infraenv.Ready(in, env, boot, false, metav1.NewTime(now))
+		current, _ = infraenv.Current(in, env, now)
+		require.True(t, current)
+	}
+	in.Networks = []agentinstall.NMStateConfig{config("a", "02:00:00:00:00:0a")}
+	follows()
+	require.Equal(t, "b", in.Resource.Status.InfraEnvDebugInfo.StaticNetworkDownloadURL)
+	in.Networks = nil
+	follows()
+	require.Empty(t, in.Resource.Status.InfraEnvDebugInfo.StaticNetworkDownloadURL)
+	in.Resource.Spec.IPXEScriptType = agentinstall.BootOrderControl
+	follows()
+	env.DownloadURL = "https://a.example.com/byid/1/4.20/x86_64/minimal.iso"
+	follows()
 }
 
 func TestConditionsChangeWhenTheyDiffer(t *testing.T) {

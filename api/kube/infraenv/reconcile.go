@@ -207,7 +207,7 @@ func (r *Reconciler) follow(ctx context.Context, e *agentinstall.InfraEnv, id uu
 		return again, err
 	}
 	now := r.Now()
-	keep, wait := Current(e, env, now)
+	keep, wait := Current(in, env, now)
 	var boot wire.BootArtifacts
 	if !keep {
 		if boot, err = r.Service.BootArtifacts(ctx, env.ID); err != nil {
@@ -216,7 +216,7 @@ func (r *Reconciler) follow(ctx context.Context, e *agentinstall.InfraEnv, id uu
 	}
 	e.Status = Ready(in, env, boot, keep, metav1.NewTime(now.Truncate(time.Second)))
 	if !keep {
-		_, wait = Current(e, env, now)
+		_, wait = Current(in, env, now)
 	}
 	return wait, nil
 }
