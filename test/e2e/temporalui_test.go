@@ -228,7 +228,9 @@ func TestTemporalUICancelsACluster(t *testing.T) {
 	shown := f.typed(t, "cluster", "show", "e2e", "--url", f.url)
 	command := regexp.MustCompile(`slipway (cluster reset .*)\n`).FindStringSubmatch(shown)
 	require.NotNil(t, command, "no command leads on:\n%s", shown)
+	names := f.names(t)
 	f.typed(t, strings.Fields(command[1])...)
+	f.bootAgain(t, names) // a bootstrap host that had begun its bootstrap when the button was pressed
 	f.awaitStatus(t, wire.ClusterStatusReady)
 	for name, a := range f.accounts(t) {
 		require.LessOrEqual(t, a.writes, a.commanded["image-write"], name)
