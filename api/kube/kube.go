@@ -3,6 +3,7 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"time"
@@ -50,18 +51,12 @@ func Manager(o Options) (manager.Manager, error) {
 		}
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(o.Log.Handler()))
-	none := "0" // as controller-runtime has it
-	listen := func(address string) string {
-		if address == "" {
-			return none
-		}
-		return address
-	}
+	const none = "0" // as controller-runtime has it
 	every := resync
 	watched := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{infraenv.WatchLabel: "true"})}
 	m, err := ctrl.NewManager(o.Config, ctrl.Options{
 		Scheme: scheme, Logger: logr.FromSlogHandler(o.Log.Handler()),
-		Metrics: server.Options{BindAddress: listen(o.Metrics)}, HealthProbeBindAddress: listen(o.Probes),
+		Metrics: server.Options{BindAddress: cmp.Or(o.Metrics, none)}, HealthProbeBindAddress: cmp.Or(o.Probes, none),
 		LeaderElection: o.Namespace != "", LeaderElectionNamespace: o.Namespace, LeaderElectionID: "slipway-kube",
 		LeaderElectionReleaseOnCancel: true,
 		Cache:                         cache.Options{SyncPeriod: &every, ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: watched}},

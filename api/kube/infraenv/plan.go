@@ -111,14 +111,14 @@ func staticNetworks(configs []agentinstall.NMStateConfig) ([]wire.HostStaticNetw
 	taken := map[string]string{}
 	for n := range configs {
 		c := &configs[n]
-		cards := wire.MacInterfaceMap{}
-		for _, card := range c.Spec.Interfaces {
+		cards := make(wire.MacInterfaceMap, len(c.Spec.Interfaces))
+		for i, card := range c.Spec.Interfaces {
 			address := strings.ToLower(card.MacAddress)
 			if other := taken[address]; other != "" && other != c.Name {
 				return nil, fmt.Errorf("NMStateConfigs %s and %s have the same MAC address %s", other, c.Name, address)
 			}
 			taken[address] = c.Name
-			cards = append(cards, wire.MacInterfaceMap{{LogicalNicName: card.Name, MacAddress: card.MacAddress}}...)
+			cards[i].LogicalNicName, cards[i].MacAddress = card.Name, card.MacAddress
 		}
 		if !json.Valid(c.Spec.NetConfig.Raw) {
 			return nil, fmt.Errorf("NMStateConfig %s: require spec.config, found none", c.Name)
@@ -173,8 +173,7 @@ func expiry(address string) time.Time {
 
 // Ready returns the status of a resource whose image can be downloaded. The addresses in it stay when keep is set.
 func Ready(in Inputs, env *wire.InfraEnv, boot wire.BootArtifacts, keep bool, now metav1.Time) agentinstall.InfraEnvStatus {
-	status := in.Resource.Status.DeepCopy()
-	status.AgentLabelSelector = metav1.LabelSelector{MatchLabels: map[string]string{agentinstall.InfraEnvLabel: in.Resource.Name}}
+	status := statusOf(in.Resource)
 	if !keep {
 		status.ISODownloadURL, status.CreatedTime = env.DownloadURL, new(made(env))
 		script := boot.IpxeScriptURL
@@ -194,10 +193,16 @@ func Ready(in Inputs, env *wire.InfraEnv, boot wire.BootArtifacts, keep bool, no
 	return *status
 }
 
-// Failed returns the status of a resource that the service cannot follow. Input: what a user has to change.
-func Failed(r *agentinstall.InfraEnv, err error, input bool, now metav1.Time) agentinstall.InfraEnvStatus {
+// statusOf returns a copy of the status, with what is the same in each.
+func statusOf(r *agentinstall.InfraEnv) *agentinstall.InfraEnvStatus {
 	status := r.Status.DeepCopy()
 	status.AgentLabelSelector = metav1.LabelSelector{MatchLabels: map[string]string{agentinstall.InfraEnvLabel: r.Name}}
+	return status
+}
+
+// Failed returns the status of a resource that the service cannot follow. Input: what a user has to change.
+func Failed(r *agentinstall.InfraEnv, err error, input bool, now metav1.Time) agentinstall.InfraEnvStatus {
+	status := statusOf(r)
 	var missing *missingDeployment
 	if errors.As(err, &missing) {
 		setCondition(status, corev1.ConditionFalse, agentinstall.ReasonMissingClusterDeployment, err.Error(), now)

@@ -13,6 +13,7 @@ import (
 
 	"slipway/internal/client"
 	"slipway/internal/model"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -109,10 +110,7 @@ func (x *Index) Run(ctx context.Context) error {
 			x.log.WarnContext(ctx, "changes of the service are not known", "error", err)
 			wait = pause
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-		}
+		_ = hostexec.Sleep(ctx, wait)
 	}
 	return nil
 }
