@@ -12,6 +12,9 @@ import (
 // rejectionType marks the errors of validators: the caller's answer is 409.
 const rejectionType = "Conflict"
 
+// RejectionEarly is the type of a refusal that the workflow may take back in a moment: it has yet to hear what its caller has read.
+const RejectionEarly = "Early"
+
 func reject(reason string) error { return temporal.NewApplicationError(reason, rejectionType) }
 
 // setup registers every handler before anything blocks.

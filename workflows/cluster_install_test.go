@@ -1,11 +1,15 @@
 package workflows_test
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -414,6 +418,39 @@ func TestCommandsAreRefusedWhereTheyMakeNoSense(t *testing.T) {
 	require.NoError(t, env.GetWorkflowError())
 	require.ErrorContains(t, rejections[workflows.CommandResume], "not paused")
 	require.ErrorContains(t, rejections[workflows.CommandExtend], "timed out")
+}
+
+// What a caller may ask again in a moment differs from what was decided.
+func TestDecisionsAreRefusedBeforeAFailureAndAfterADecision(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(1, 0)
+	w.fails["master-0 image-write"] = []error{stepFailed("I/O error")}
+	env := environment(t, w)
+	h := w.plan.Hosts[0]
+	retry := func(id string, refused *error) {
+		require.NoError(t, env.UpdateWorkflowByID(workflows.HostWorkflowID(h.InfraEnvID, h.ID), workflows.CommandRetry, id,
+			&testsuite.TestUpdateCallback{
+				OnAccept: func() {}, OnReject: func(err error) { *refused = err }, OnComplete: func(any, error) {},
+			}))
+	}
+	var before, first, second error
+	env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+		if before == nil && strings.HasPrefix(info.ActivityID, "image-write") {
+			retry("before", &before)
+		}
+	})
+	env.RegisterDelayedCallback(func() {
+		retry("first", &first)
+		retry("second", &second)
+	}, time.Minute)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.NoError(t, first)
+	for wantType, err := range map[string]error{"Early": before, "Conflict": second} {
+		var refused *temporal.ApplicationError
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, wantType, refused.Type(), refused.Message())
+	}
 }
 
 // A workflow of an attempt that is over ends: it marks no host as failed and waits for no decision.

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 )
 
@@ -35,9 +36,14 @@ func (w *hostInstall) setup(ctx workflow.Context) error {
 	return nil
 }
 
+// checkDecision refuses a command unless the host waits for one. The SDK asks before the workflow has seen the events that came with the
+// command, so a failure that the host's row shows can be among them.
 func (w *hostInstall) checkDecision() error {
-	if w.state != HostWaiting && !w.asking || w.decision != decideNone {
-		return reject("the host does not wait for a decision: it is " + string(w.state))
+	if w.state != HostWaiting && !w.asking {
+		return temporal.NewApplicationError("the host does not wait for a decision: it is "+string(w.state), RejectionEarly)
+	}
+	if w.decision != decideNone {
+		return reject("the host does not wait for a decision: it is to " + string(w.decision))
 	}
 	return nil
 }

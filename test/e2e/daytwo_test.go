@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/client"
 	"slipway/internal/model"
 	"slipway/internal/sim"
 	"slipway/internal/sim/site"
@@ -97,9 +98,7 @@ func TestHostsAreAddedToAnInstalledCluster(t *testing.T) {
 
 	failed := f.awaitHost(t, infraEnv, "worker-1", wire.HostStatusError)
 	require.Contains(t, failed.StatusInfo, "Writing image to disk")
-	await.True(t, func() bool {
-		return f.client.RetryHostStep(t.Context(), failed.InfraEnvID, failed.ID) == nil
-	}, "the host does not wait for a decision")
+	require.NoError(t, f.client.RetryHostStep(t.Context(), failed.InfraEnvID, failed.ID, client.WithRetry(time.Minute)))
 	for _, name := range names {
 		f.awaitHost(t, infraEnv, name, wire.HostStatusAddedToExistingCluster)
 	}

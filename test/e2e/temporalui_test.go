@@ -158,7 +158,7 @@ func TestTemporalUIRetriesAFailedHost(t *testing.T) {
 	if *screenshots != "" {
 		refusal = append(refusal, "path", filepath.Join(*screenshots, "update-refused.png"))
 	}
-	require.Contains(t, b.do(t, "update", refusal...), "the host does not wait for a decision: it is", "a host that is retried already")
+	require.Contains(t, b.do(t, "update", refusal...), "the host does not wait for a decision: it is to retry", "a retried host")
 	require.NoError(t, f.client.ResumeCluster(t.Context(), f.id))
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	b.do(t, "open", "workflow", workflow)

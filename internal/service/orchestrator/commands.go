@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -187,11 +188,34 @@ func (o *Orchestrator) HostCommand(ctx context.Context, infraEnvID, hostID uuid.
 			"bring it back or evict it",
 			h.Hostname(), o.Timeouts.Disconnect, silence.Round(time.Second))
 	}
-	err = o.command(ctx, workflows.HostWorkflowID(infraEnvID, hostID), name)
+	err = o.decide(ctx, h, name)
 	if errors.Is(err, model.ErrNotFound) {
 		return model.Conflictf("host %s cannot take the command %s: the installation it belongs to has ended", h.Hostname(), name)
 	}
 	return err
+}
+
+// newsLimit is how long the workflow of a host may be behind its row: a workflow task that was lost is sent again after 10 s, the
+// default of Temporal's WorkflowTaskTimeout.
+const newsLimit = 15 * time.Second
+
+// decide sends a decision about a failed host. A workflow that has yet to hear of the failure is asked again, while the row of this
+// attempt waits for the decision.
+func (o *Orchestrator) decide(ctx context.Context, h *model.Host, name string) error {
+	id := workflows.HostWorkflowID(h.InfraEnvID, h.ID)
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := o.send(ctx, id, name)
+		var refused *temporal.ApplicationError
+		if !errors.As(err, &refused) || refused.Type() != workflows.RejectionEarly {
+			return struct{}{}, backoff.Permanent(err)
+		}
+		now, readErr := o.Store.Host(ctx, h.InfraEnvID, h.ID)
+		if readErr != nil || !now.DecisionOpen || now.Attempt != h.Attempt {
+			return struct{}{}, backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(200*time.Millisecond)), backoff.WithMaxElapsedTime(newsLimit))
+	return answer(err, id, name)
 }
 
 // ClusterCommand sends one of ClusterCommands to the workflow of a cluster. Another name
@@ -226,12 +250,22 @@ const endedMeanwhile = "AcceptedUpdateCompletedWorkflow"
 // returns an ErrNotFound when no such workflow runs, an ErrConflict with the
 // workflow's own words when it refuses.
 func (o *Orchestrator) command(ctx context.Context, workflowID, name string) error {
+	return answer(o.send(ctx, workflowID, name), workflowID, name)
+}
+
+// send does what command does; its errors are Temporal's.
+func (o *Orchestrator) send(ctx context.Context, workflowID, name string) error {
 	handle, err := o.Temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 		WorkflowID: workflowID, UpdateName: name, WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
-	if err == nil {
-		err = handle.Get(ctx, nil)
+	if err != nil {
+		return err
 	}
+	return handle.Get(ctx, nil)
+}
+
+// answer turns an error of Temporal into an error of package model.
+func answer(err error, workflowID, name string) error {
 	var notFound *serviceerror.NotFound
 	var refused *temporal.ApplicationError
 	switch {

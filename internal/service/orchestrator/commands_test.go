@@ -35,6 +35,7 @@ type answeringTemporal struct {
 	started  []string
 	err      error
 	gone     error                   // what updates answer instead
+	answers  func(asked int) error   // to the nth update; nil: err and gone
 	state    *workflows.ClusterState // nil: the workflow has ended
 	// running are workflows of older attempts; cancelled ones have yet to end.
 	running   map[string]int
@@ -50,6 +51,9 @@ func (*answeringTemporal) ListWorkflow(
 
 func (a *answeringTemporal) UpdateWorkflow(_ context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
 	a.commands = append(a.commands, o.UpdateName+" "+o.WorkflowID)
+	if a.answers != nil {
+		return handle{err: a.answers(len(a.commands))}, nil
+	}
 	return handle{err: errors.Join(a.err, a.gone)}, nil
 }
 
@@ -199,6 +203,60 @@ func TestWorkflowsRefuseInTheirOwnWords(t *testing.T) {
 	require.Equal(t, "the installation is paused already", err.Error())
 	b.temporal.err = serviceerror.NewUnavailable("no connection")
 	require.ErrorIs(t, b.ClusterCommand(t.Context(), b.cluster, "pause"), model.ErrUnavailable)
+}
+
+// A workflow that a task was lost of hears of its host's failure up to 10 s after the row shows it.
+func TestDecisionsWaitForAWorkflowThatIsBehindItsRow(t *testing.T) {
+	t.Parallel()
+	early := temporal.NewApplicationError("the host does not wait for a decision: it is running", "Early")
+	for name, c := range map[string]struct {
+		meanwhile func(h *model.Host) // after the second question
+		refusals  []error
+		questions int
+		says      string
+	}{
+		"hears of it": {refusals: []error{early, early}, questions: 3},
+		"was decided by another": {
+			refusals:  []error{early, temporal.NewApplicationError("it is to retry", "Conflict")},
+			questions: 2, says: "it is to retry",
+		},
+		"the decision was taken": {
+			meanwhile: func(h *model.Host) { h.DecisionOpen = false },
+			refusals:  []error{early, early, early, early}, questions: 2, says: "it is running",
+		},
+		"another attempt failed": {
+			meanwhile: func(h *model.Host) { h.Attempt++ },
+			refusals:  []error{early, early, early, early}, questions: 2, says: "it is running",
+		},
+		"ended": {refusals: []error{early, serviceerror.NewNotFound("completed")}, questions: 2, says: "has ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.openDecision(t)
+			b.temporal.answers = func(asked int) error {
+				if asked == 2 && c.meanwhile != nil {
+					_, err := b.store.UpdateHost(t.Context(), b.env, b.host, func(h *model.Host, _ *store.Tx) error {
+						c.meanwhile(h)
+						return nil
+					})
+					require.NoError(t, err)
+				}
+				if asked > len(c.refusals) {
+					return nil
+				}
+				return c.refusals[asked-1]
+			}
+			err := b.HostCommand(t.Context(), b.env, b.host, "retry")
+			require.Len(t, b.temporal.commands, c.questions)
+			if c.says == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, model.ErrConflict)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
 }
 
 func TestStateIsThatOfTheRunningWorkflow(t *testing.T) {
