@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 	"slipway/test/built"
 )
@@ -94,7 +95,7 @@ func (b *browser) screenshot(t *testing.T, name string) {
 // uiShape is installed in a minute; a host waits for the control plane for some seconds of it.
 var uiShape = shape{masters: 3, workers: 2, speed: 200}
 
-// atTheGate installs until worker-1 waits for the control plane.
+// atTheGate installs until worker-1 waits for the control plane, and pauses: hosts wait there until a browser has pressed its buttons.
 func atTheGate(t *testing.T) (*fleet, *browser) {
 	t.Helper()
 	f := newFleet(t)
@@ -103,7 +104,14 @@ func atTheGate(t *testing.T) (*fleet, *browser) {
 	b := f.browse(t)
 	f.install(t)
 	f.await(t, "worker-1 to wait for the control plane", stageOf("worker-1", wire.HostStageWaitingForControlPlane))
+	require.NoError(t, f.client.PauseCluster(t.Context(), f.id))
 	return f, b
+}
+
+// resume resumes the installation, also when its workflow was ended a moment ago: another one replaces it, which is paused as well.
+func (f *fleet) resume(t *testing.T) {
+	t.Helper()
+	await.True(t, func() bool { return f.client.ResumeCluster(t.Context(), f.id) == nil }, "the installation cannot be resumed")
 }
 
 // written compares the disks written with the commands: never one without a command, and at most as many as expected of a host, or one.
@@ -175,6 +183,7 @@ func TestTemporalUIResetsWhatRunsAndWhatHasEnded(t *testing.T) {
 	f, b := atTheGate(t)
 	b.on(t, hostWorkflow(f.host(t, "worker-1")), "reset")
 	b.on(t, f.clusterWorkflow(), "reset")
+	f.resume(t)
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	f.written(t, nil)
 	before, _ := f.steps(t)
@@ -207,6 +216,7 @@ func TestTemporalUITerminatesAndCancelsHosts(t *testing.T) {
 		require.Empty(t, b.do(t, "update", "name", "retry-step"))
 	}
 	b.on(t, f.clusterWorkflow(), "terminate")
+	f.resume(t)
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	f.written(t, map[string]int{"worker-0": 2, "worker-1": 2})
 }

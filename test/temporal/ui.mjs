@@ -36,12 +36,20 @@ async function list(query) {
   await page.getByText('Add Filter').first().waitFor();
 }
 
-// menu opens a dialog of the menu beside the blue button.
-async function menu(item) {
-  await page.getByRole('button', { name: 'More Actions' }).click();
-  await page.getByRole('menuitem', { name: item, exact: true }).locator('visible=true').first().click();
+// resetButton is the blue button of a workflow that has ended; one that runs has Reset in its menu.
+const resetButton = () => page.locator('main').getByRole('button', { name: 'Reset', exact: true }).locator('visible=true').first();
+
+// whileItRuns presses what only a running workflow has, and fails at once when it ends meanwhile.
+async function whileItRuns(press) {
+  await Promise.race([press(), resetButton().waitFor().then(() => { throw new Error('the workflow has ended'); })]);
   await dialog().waitFor();
 }
+
+// menu opens a dialog of the menu beside the blue button.
+const menu = (item) => whileItRuns(async () => {
+  await page.getByRole('button', { name: 'More Actions' }).click();
+  await page.getByRole('menuitem', { name: item, exact: true }).locator('visible=true').first().click();
+});
 
 // option is one of a select, by its name: some have a description too.
 const option = (name) => page.getByRole('option', { name, exact: true })
@@ -120,11 +128,10 @@ const actions = {
     await choose('#update-select', option(name));
     return submit('Submit', path);
   },
-  // reset begins anew after the first task of the workflow. The blue button of one that has ended is Reset.
+  // reset begins anew after the first task of the workflow.
   async reset() {
-    const ended = page.locator('main').getByRole('button', { name: 'Reset', exact: true }).locator('visible=true');
-    if (await ended.count()) {
-      await ended.first().click();
+    if (await resetButton().isVisible()) {
+      await resetButton().click();
       await dialog().waitFor();
     } else {
       await menu('Reset');
@@ -137,8 +144,7 @@ const actions = {
     return submit('Terminate');
   },
   async cancel() {
-    await page.getByRole('button', { name: 'Request Cancellation' }).click();
-    await dialog().waitFor();
+    await whileItRuns(() => page.getByRole('button', { name: 'Request Cancellation' }).click());
     return submit('Confirm');
   },
   // title is the browser's tab, once it has the text.
