@@ -9,13 +9,14 @@ import (
 	"slipway/activities"
 )
 
-// rejectionType marks the errors of validators: the caller's answer is 409.
-const rejectionType = "Conflict"
+// Types of the errors of validators; the caller's answer is 409.
+const (
+	RejectionConflict = "Conflict"
+	// RejectionEarly is worth asking again in a moment: the workflow has yet to hear of what its caller has read.
+	RejectionEarly = "Early"
+)
 
-// RejectionEarly is the type of a refusal that the workflow may take back in a moment: it has yet to hear what its caller has read.
-const RejectionEarly = "Early"
-
-func reject(reason string) error { return temporal.NewApplicationError(reason, rejectionType) }
+func reject(reason string) error { return temporal.NewApplicationError(reason, RejectionConflict) }
 
 // setup registers every handler before anything blocks.
 func (w *clusterInstall) setup(ctx workflow.Context) error {

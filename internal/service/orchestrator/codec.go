@@ -7,6 +7,8 @@ import (
 	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+
+	"slipway/workflows"
 )
 
 // Sealer encrypts payloads with a key that is not in Temporal's database.
@@ -83,9 +85,6 @@ func Converters(s Sealer) (converter.DataConverter, converter.FailureConverter) 
 	})}
 }
 
-// refusal is the type of the errors with which workflows refuse commands (reject in workflows/cluster_commands.go).
-const refusal = "Conflict"
-
 // openRefusals leaves the message of a refusal readable without the codec: the dialog of Temporal's web UI that sends an
 // Update does not ask it. The sealed copy stays beside the message, as do sealed details, stack traces and causes.
 type openRefusals struct{ converter.FailureConverter }
@@ -93,7 +92,8 @@ type openRefusals struct{ converter.FailureConverter }
 // ErrorToFailure implements converter.FailureConverter.
 func (o openRefusals) ErrorToFailure(err error) *failurepb.Failure {
 	failure := o.FailureConverter.ErrorToFailure(err)
-	if refused, ok := err.(*temporal.ApplicationError); ok && refused.Type() == refusal { //nolint:errorlint // its causes stay sealed
+	refused, ok := err.(*temporal.ApplicationError) //nolint:errorlint // its causes stay sealed
+	if ok && (refused.Type() == workflows.RejectionConflict || refused.Type() == workflows.RejectionEarly) {
 		failure.Message = refused.Message()
 	}
 	return failure

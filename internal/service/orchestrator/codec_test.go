@@ -55,6 +55,8 @@ func TestMessagesOfRefusalsAreOpen(t *testing.T) {
 	require.ErrorAs(t, failures.FailureToError(failure), &back)
 	require.Equal(t, "the installation is paused already", back.Message())
 	require.ErrorContains(t, errors.Unwrap(back), "caused by abc123")
+	early := failures.ErrorToFailure(temporal.NewApplicationError("the host does not wait for a decision", "Early"))
+	require.Equal(t, "the host does not wait for a decision", early.GetMessage())
 
 	wrapping := temporal.NewApplicationErrorWithCause("pull secret abc123", "Refused", refused)
 	stored, err = protojson.Marshal(failures.ErrorToFailure(wrapping))
