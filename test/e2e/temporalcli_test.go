@@ -79,6 +79,8 @@ func contains(line string, phrases []string) bool {
 //	documented PHRASE...                the documented line with these phrases; with ! it has to fail
 //	await PATTERN documented PHRASE...  the same, until it prints what the pattern matches
 //	await PATTERN exec LINE             another line of the shell
+//
+// runScript adds boot-again, which boots the hosts that a reset waits for.
 func (l *lines) commandsOf(t *testing.T, before string) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"documented": func(ts *testscript.TestScript, neg bool, phrases []string) {
@@ -125,10 +127,12 @@ func temporalCLI(t *testing.T) string {
 func (f *fleet) runScript(t *testing.T, l *lines, before, script string) {
 	t.Helper()
 	path := filepath.Dir(temporalCLI(t)) + string(os.PathListSeparator) + filepath.Dir(f.program)
+	commands, names := l.commandsOf(t, before), f.names(t)
+	commands["boot-again"] = func(*testscript.TestScript, bool, []string) { f.bootAgain(t, names) }
 	t.Run("script", func(t *testing.T) { // waits for the scripts, which are run in parallel
 		testscript.Run(t, testscript.Params{
 			Files: []string{filepath.Join("testdata", script)},
-			Cmds:  l.commandsOf(t, before),
+			Cmds:  commands,
 			Setup: func(env *testscript.Env) error {
 				env.Setenv("PATH", path+string(os.PathListSeparator)+os.Getenv("PATH"))
 				env.Setenv("SLIPWAY_DATA_DIR", f.dataDir)
@@ -172,8 +176,6 @@ func TestTemporalCommandLine(t *testing.T) {
 	t.Run("of installations that are begun again", func(t *testing.T) {
 		scripts++
 		f := newFleet(t)
-		// Hosts write their disks for 16 s: one that has rebooted from its disk when the reset comes would wait for
-		// somebody to boot it from the discovery image again.
 		s := shape{masters: 3, workers: 2, speed: 15}
 		f.define(t, s)
 		f.discover(t, s)
