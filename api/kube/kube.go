@@ -24,6 +24,7 @@ import (
 	"slipway/api/kube/hiveext"
 	"slipway/api/kube/infraenv"
 	"slipway/api/kube/objects"
+	"slipway/api/kube/resource"
 	service "slipway/internal/client"
 )
 
@@ -53,7 +54,7 @@ func Manager(o Options) (manager.Manager, error) {
 	ctrl.SetLogger(logr.FromSlogHandler(o.Log.Handler()))
 	const none = "0" // as controller-runtime has it
 	every := resync
-	watched := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{infraenv.WatchLabel: "true"})}
+	watched := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{resource.WatchLabel: "true"})}
 	m, err := ctrl.NewManager(o.Config, ctrl.Options{
 		Scheme: scheme, Logger: logr.FromSlogHandler(o.Log.Handler()),
 		Metrics: server.Options{BindAddress: cmp.Or(o.Metrics, none)}, HealthProbeBindAddress: cmp.Or(o.Probes, none),
@@ -68,7 +69,8 @@ func Manager(o Options) (manager.Manager, error) {
 	if err := m.Add(manager.RunnableFunc(index.Run)); err != nil {
 		return nil, fmt.Errorf("follow the service: %w", err)
 	}
-	envs := &infraenv.Reconciler{Kube: m.GetClient(), Reader: m.GetAPIReader(), Service: o.Service, Index: index, Now: o.Now}
+	references := resource.References{Kube: m.GetClient(), API: m.GetAPIReader(), Index: index}
+	envs := &infraenv.Reconciler{References: references, Service: o.Service, Now: o.Now}
 	if err := envs.Register(m); err != nil {
 		return nil, fmt.Errorf("start the controller of InfraEnvs: %w", err)
 	}

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"slipway/api/kube/agentinstall"
+	"slipway/api/kube/resource"
 	"slipway/internal/wire"
 )
 
@@ -203,7 +204,7 @@ func statusOf(r *agentinstall.InfraEnv) *agentinstall.InfraEnvStatus {
 // Failed returns the status of a resource that the service cannot follow. Input: what a user has to change.
 func Failed(r *agentinstall.InfraEnv, err error, input bool, now metav1.Time) agentinstall.InfraEnvStatus {
 	status := statusOf(r)
-	var missing *missingDeployment
+	var missing *resource.MissingDeploymentError
 	if errors.As(err, &missing) {
 		setCondition(status, corev1.ConditionFalse, agentinstall.ReasonMissingClusterDeployment, err.Error(), now)
 		return *status
@@ -217,28 +218,6 @@ func Failed(r *agentinstall.InfraEnv, err error, input bool, now metav1.Time) ag
 	return *status
 }
 
-// missingDeployment says that spec.clusterRef names a cluster that does not exist.
-type missingDeployment struct{ message string }
-
-func (e *missingDeployment) Error() string { return e.message }
-
-// setCondition changes the condition where it differs.
-func setCondition(s *agentinstall.InfraEnvStatus, state corev1.ConditionStatus, reason, message string, now metav1.Time) {
-	c := agentinstall.Condition{
-		Type: agentinstall.ImageCreated, Status: state, Reason: reason, Message: message, LastHeartbeatTime: now, LastTransitionTime: now,
-	}
-	for n := range s.Conditions {
-		found := &s.Conditions[n]
-		if found.Type != c.Type {
-			continue
-		}
-		if found.Status == state {
-			c.LastTransitionTime = found.LastTransitionTime
-		}
-		if found.Status != state || found.Reason != reason || found.Message != message {
-			*found = c
-		}
-		return
-	}
-	s.Conditions = append(s.Conditions, c)
+func setCondition(s *agentinstall.InfraEnvStatus, status corev1.ConditionStatus, reason, message string, now metav1.Time) {
+	resource.SetCondition(&s.Conditions, resource.Condition(agentinstall.ImageCreated, status, reason, message, now))
 }

@@ -14,9 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -24,23 +22,11 @@ import (
 
 	"slipway/api/kube/agentinstall"
 	"slipway/api/kube/objects"
+	"slipway/api/kube/resource"
 	"slipway/internal/client"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
-
-const (
-	// WatchLabel is put on Secrets that resources refer to: the cache has no others.
-	WatchLabel = "agent-install.openshift.io/watch"
-	// pauseAnnotation, with the value true, keeps a resource from being followed.
-	pauseAnnotation = "hive.openshift.io/reconcile-pause"
-	// again is when a resource is looked at again that a user has to change; late, when a Secret may have come.
-	again = time.Minute
-	late  = 5 * time.Second
-)
-
-// clusterDeployments are hive's; only their names are read.
-var clusterDeployments = schema.GroupVersionKind{Group: "hive.openshift.io", Version: "v1", Kind: "ClusterDeployment"}
 
 // Service is the part of the API that a Reconciler calls.
 type Service interface {
@@ -55,11 +41,9 @@ type Service interface {
 
 // Reconciler follows resources InfraEnv.
 type Reconciler struct {
-	// Kube reads from a cache; Reader reads Secrets that it does not have yet.
-	Kube    kube.Client
-	Reader  kube.Reader
+	resource.References
+
 	Service Service
-	Index   *objects.Index
 	Now     func() time.Time
 
 	mu sync.Mutex
@@ -82,7 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	case err != nil:
 		return reconcile.Result{}, kube.IgnoreNotFound(err)
-	case e.Annotations[pauseAnnotation] == "true":
+	case resource.Paused(e):
 		return reconcile.Result{}, nil
 	case !e.DeletionTimestamp.IsZero():
 		return r.finalize(ctx, e, id)
@@ -96,7 +80,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	wait, problem := r.follow(ctx, e, id)
 	if problem != nil {
-		e.Status = Failed(e, problem, input(problem), metav1.NewTime(r.Now().Truncate(time.Second)))
+		e.Status = Failed(e, problem, input(problem), resource.Now(r.Now()))
 	}
 	if !equality.Semantic.DeepEqual(before.Status, e.Status) {
 		if err := r.Kube.Status().Patch(ctx, e, kube.MergeFrom(before)); err != nil {
@@ -111,23 +95,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 // input reports whether a user has to change something.
 func input(err error) bool {
-	var missing *missingDeployment
-	var wrong *inputError
-	return errors.As(err, &missing) || errors.As(err, &wrong) || errors.Is(err, model.ErrInvalid) || errors.Is(err, model.ErrConflict) ||
-		errors.Is(err, model.ErrUnprocessable)
+	var missing *resource.MissingDeploymentError
+	return errors.As(err, &missing) || resource.IsInput(err)
 }
-
-// inputError is about what a resource says or refers to.
-type inputError struct{ err error }
-
-func (e *inputError) Error() string { return e.err.Error() }
 
 // follow gives the service the settings of a resource, and the resource its status. It returns when to do so again; zero: when something
 // changes.
 func (r *Reconciler) follow(ctx context.Context, e *agentinstall.InfraEnv, id uuid.UUID) (time.Duration, error) {
 	in, err := r.inputs(ctx, e)
 	if err != nil {
-		return late, err
+		return resource.Late, err
 	}
 	env, err := r.apply(ctx, in, id)
 	if errors.Is(err, model.ErrNotFound) && id != uuid.Nil { // an administrator deleted it
@@ -135,17 +112,17 @@ func (r *Reconciler) follow(ctx context.Context, e *agentinstall.InfraEnv, id uu
 		env, err = r.apply(ctx, in, uuid.Nil)
 	}
 	if err != nil {
-		return again, err
+		return resource.Again, err
 	}
 	now := r.Now()
 	keep, wait := Current(in, env, now)
 	var boot wire.BootArtifacts
 	if !keep {
 		if boot, err = r.Service.BootArtifacts(ctx, env.ID); err != nil {
-			return again, err
+			return resource.Again, err
 		}
 	}
-	e.Status = Ready(in, env, boot, keep, metav1.NewTime(now.Truncate(time.Second)))
+	e.Status = Ready(in, env, boot, keep, resource.Now(now))
 	if !keep {
 		_, wait = Current(in, env, now)
 	}
@@ -158,7 +135,7 @@ func (r *Reconciler) apply(ctx context.Context, in Inputs, id uuid.UUID) (*wire.
 	owned := client.WithKubeKey(e.Namespace, e.Name)
 	update, err := Update(in)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, &resource.InputError{Err: err}
 	}
 	text, err := json.Marshal(update)
 	if err != nil {
@@ -173,7 +150,7 @@ func (r *Reconciler) apply(ctx context.Context, in Inputs, id uuid.UUID) (*wire.
 	case id == uuid.Nil:
 		params, err := Create(in)
 		if err != nil {
-			return nil, &inputError{err}
+			return nil, &resource.InputError{Err: err}
 		}
 		if env, err = r.Service.RegisterInfraEnv(ctx, params, owned); err != nil {
 			return nil, errors.Join(err, r.Index.Load(ctx)) // another process may have registered it
@@ -196,24 +173,24 @@ func (r *Reconciler) apply(ctx context.Context, in Inputs, id uuid.UUID) (*wire.
 func (r *Reconciler) inputs(ctx context.Context, e *agentinstall.InfraEnv) (Inputs, error) {
 	in := Inputs{Resource: e}
 	if ref := e.Spec.ClusterRef; ref != nil {
-		id, err := r.cluster(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
+		id, err := r.Cluster(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
 		if err != nil {
 			return in, err
 		}
 		in.ClusterID = id
 	}
-	secret, err := r.secret(ctx, types.NamespacedName{Namespace: e.Namespace, Name: e.Spec.PullSecretRef.Name})
+	secret, err := r.Secret(ctx, types.NamespacedName{Namespace: e.Namespace, Name: e.Spec.PullSecretRef.Name})
 	if err != nil {
 		return in, err
 	}
 	text, found := secret.Data[corev1.DockerConfigJsonKey]
 	if !found {
-		return in, &inputError{fmt.Errorf("require %s in Secret %s, found none", corev1.DockerConfigJsonKey, secret.Name)}
+		return in, &resource.InputError{Err: fmt.Errorf("require %s in Secret %s, found none", corev1.DockerConfigJsonKey, secret.Name)}
 	}
 	in.PullSecret = strings.TrimSpace(string(text))
 	selector, err := metav1.LabelSelectorAsSelector(&e.Spec.NMStateConfigLabelSelector)
 	if err != nil {
-		return in, &inputError{fmt.Errorf("read spec.nmStateConfigLabelSelector: %w", err)}
+		return in, &resource.InputError{Err: fmt.Errorf("read spec.nmStateConfigLabelSelector: %w", err)}
 	}
 	if selector.Empty() { // a user who names no labels wants none, rather than all
 		return in, nil
@@ -224,48 +201,6 @@ func (r *Reconciler) inputs(ctx context.Context, e *agentinstall.InfraEnv) (Inpu
 	}
 	in.Networks = list.Items
 	return in, nil
-}
-
-// cluster returns the cluster that a ClusterDeployment defines.
-func (r *Reconciler) cluster(ctx context.Context, key types.NamespacedName) (uuid.UUID, error) {
-	deployment := &metav1.PartialObjectMetadata{}
-	deployment.SetGroupVersionKind(clusterDeployments)
-	err := r.Kube.Get(ctx, key, deployment)
-	switch {
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return uuid.Nil, &missingDeployment{fmt.Sprintf("ClusterDeployment %s is missing", key)}
-	case err != nil:
-		return uuid.Nil, fmt.Errorf("read ClusterDeployment %s: %w", key, err)
-	}
-	id, exists, err := r.Index.ID(ctx, objects.Cluster, key)
-	if err == nil && !exists {
-		err = &inputError{fmt.Errorf("the service has no cluster of ClusterDeployment %s yet: its AgentClusterInstall says why", key)}
-	}
-	return id, err
-}
-
-// secret reads a Secret and lets the cache have it.
-func (r *Reconciler) secret(ctx context.Context, key types.NamespacedName) (*corev1.Secret, error) {
-	secret := &corev1.Secret{}
-	err := r.Kube.Get(ctx, key, secret)
-	if err == nil {
-		return secret, nil
-	}
-	if apierrors.IsNotFound(err) {
-		err = r.Reader.Get(ctx, key, secret)
-	}
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, &inputError{fmt.Errorf("require Secret %s, found none", key)}
-	case err != nil:
-		return nil, fmt.Errorf("read Secret %s: %w", key, err)
-	}
-	before := secret.DeepCopy()
-	metav1.SetMetaDataLabel(&secret.ObjectMeta, WatchLabel, "true")
-	if err := r.Kube.Patch(ctx, secret, kube.MergeFrom(before)); err != nil {
-		return nil, fmt.Errorf("label Secret %s: %w", key, err)
-	}
-	return secret, nil
 }
 
 // finalize lets a resource go once the service has forgotten its InfraEnv.
@@ -281,8 +216,8 @@ func (r *Reconciler) finalize(ctx context.Context, e *agentinstall.InfraEnv, id 
 		}
 		if waits != "" {
 			setCondition(&e.Status, corev1.ConditionFalse, agentinstall.ReasonImageCreationError,
-				"The InfraEnv is deleted once its hosts are installed or unbound: "+waits, metav1.NewTime(r.Now().Truncate(time.Second)))
-			return reconcile.Result{RequeueAfter: again}, r.Kube.Status().Patch(ctx, e, kube.MergeFrom(before))
+				"The InfraEnv is deleted once its hosts are installed or unbound: "+waits, resource.Now(r.Now()))
+			return reconcile.Result{RequeueAfter: resource.Again}, r.Kube.Status().Patch(ctx, e, kube.MergeFrom(before))
 		}
 	}
 	controllerutil.RemoveFinalizer(e, agentinstall.InfraEnvFinalizer)

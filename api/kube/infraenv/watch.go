@@ -16,6 +16,7 @@ import (
 
 	"slipway/api/kube/agentinstall"
 	"slipway/api/kube/objects"
+	"slipway/api/kube/resource"
 )
 
 // Register adds the controller to a manager.
@@ -27,7 +28,7 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 		return nil
 	})
 	deployments := &metav1.PartialObjectMetadata{}
-	deployments.SetGroupVersionKind(clusterDeployments)
+	deployments.SetGroupVersionKind(resource.ClusterDeployments)
 	return ctrl.NewControllerManagedBy(m).For(&agentinstall.InfraEnv{}).Named("infraenv").
 		Watches(&agentinstall.NMStateConfig{}, handler.EnqueueRequestsFromMapFunc(r.requests(selects))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.requests(refersTo))).
