@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"slipway/api/kube/agent"
 	"slipway/api/kube/agentinstall"
 	"slipway/api/kube/hiveext"
 	"slipway/api/kube/infraenv"
@@ -73,6 +74,10 @@ func Manager(o Options) (manager.Manager, error) {
 	envs := &infraenv.Reconciler{References: references, Service: o.Service, Now: o.Now}
 	if err := envs.Register(m); err != nil {
 		return nil, fmt.Errorf("start the controller of InfraEnvs: %w", err)
+	}
+	agents := &agent.Reconciler{References: references, Service: o.Service, Now: o.Now}
+	if err := agents.Register(m); err != nil {
+		return nil, fmt.Errorf("start the controller of Agents: %w", err)
 	}
 	if err := m.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return nil, fmt.Errorf("serve probes: %w", err)

@@ -21,6 +21,9 @@ const InfraEnvFinalizer = "infraenv.agent-install.openshift.io/ai-deprovision"
 // InfraEnvLabel is the label of Agents that names the InfraEnv they booted from.
 const InfraEnvLabel = "infraenvs.agent-install.openshift.io"
 
+// ClusterNamespaceLabel is the label of Agents with the namespace of the ClusterDeployment that they are bound to; empty: they are not.
+const ClusterNamespaceLabel = "agent-install.openshift.io/clusterdeployment-namespace"
+
 // InfraEnv is an environment that hosts boot in: from it comes the discovery image.
 //
 // +kubebuilder:object:root=true

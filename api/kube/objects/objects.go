@@ -21,6 +21,9 @@ import (
 const (
 	Cluster  = "cluster"
 	InfraEnv = "infra-env"
+	// Host is the kind of hosts of InfraEnvs that a resource defines. Their resources are Agents, named by the host's ID, in the namespace of
+	// the InfraEnv.
+	Host = "host"
 )
 
 const (
@@ -53,16 +56,18 @@ type Index struct {
 	mu     sync.Mutex
 	ids    map[Ref]uuid.UUID
 	refs   map[uuid.UUID]Ref
-	users  map[uuid.UUID]bool // objects that no resource defines: none does later
-	loaded chan struct{}      // closed once the objects are known
+	users  map[uuid.UUID]bool      // objects that no resource defines: none does later
+	hosts  map[uuid.UUID]uuid.UUID // InfraEnvs of hosts
+	missed []func()
+	loaded chan struct{} // closed once the objects are known
 	watch  map[string][]func(types.NamespacedName)
 }
 
 // New returns an Index that knows nothing before Run.
 func New(service Service, log *slog.Logger) *Index {
 	return &Index{
-		service: service, log: log, ids: map[Ref]uuid.UUID{}, refs: map[uuid.UUID]Ref{}, users: map[uuid.UUID]bool{}, loaded: make(chan struct{}),
-		watch: map[string][]func(types.NamespacedName){},
+		service: service, log: log, ids: map[Ref]uuid.UUID{}, refs: map[uuid.UUID]Ref{}, users: map[uuid.UUID]bool{},
+		hosts: map[uuid.UUID]uuid.UUID{}, loaded: make(chan struct{}), watch: map[string][]func(types.NamespacedName){},
 	}
 }
 
@@ -72,6 +77,43 @@ func (x *Index) Watch(kind string, fn func(types.NamespacedName)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.watch[kind] = append(x.watch[kind], fn)
+}
+
+// WatchMissed calls fn when changes may have been missed. fn must not block.
+func (x *Index) WatchMissed(fn func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.missed = append(x.missed, fn)
+}
+
+// InfraEnvs returns the InfraEnvs that resources define, by their keys.
+func (x *Index) InfraEnvs() map[types.NamespacedName]uuid.UUID {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	found := map[types.NamespacedName]uuid.UUID{}
+	for ref, id := range x.ids {
+		if ref.Kind == InfraEnv {
+			found[ref.Key] = id
+		}
+	}
+	return found
+}
+
+// SetHost says which InfraEnv a host is in.
+func (x *Index) SetHost(host, infraEnv uuid.UUID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.hosts[host] = infraEnv
+}
+
+// InfraEnvOf returns the resource of the InfraEnv that a host is in, and its object; false: the host is not known, or no resource defines
+// its InfraEnv.
+func (x *Index) InfraEnvOf(host uuid.UUID) (types.NamespacedName, uuid.UUID, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	id, known := x.hosts[host]
+	ref, defined := x.refs[id]
+	return ref.Key, id, known && defined
 }
 
 // ID returns the object that a resource defines; false: none. It waits until the objects are known, or ctx ends.
@@ -146,7 +188,7 @@ func (x *Index) unknown(changes []wire.Change) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, c := range changes {
-		if _, known := x.refs[c.ID]; !known && !x.users[c.ID] && !c.Deleted && len(x.watch[c.Kind]) > 0 {
+		if _, known := x.refs[c.ID]; !known && !x.users[c.ID] && !c.Deleted && c.Kind != Host && len(x.watch[c.Kind]) > 0 {
 			return true
 		}
 	}
@@ -158,7 +200,7 @@ func (x *Index) noteUsers(changes []wire.Change) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, c := range changes {
-		if _, known := x.refs[c.ID]; !known && !c.Deleted {
+		if _, known := x.refs[c.ID]; !known && !c.Deleted && c.Kind != Host {
 			x.users[c.ID] = true
 		} else {
 			delete(x.users, c.ID)
@@ -190,13 +232,30 @@ func (x *Index) Load(ctx context.Context) error {
 
 func (x *Index) notify(changes []wire.Change) {
 	for _, c := range changes {
-		x.mu.Lock()
-		ref, known := x.refs[c.ID]
-		x.mu.Unlock()
-		if known {
+		if ref, known := x.refOf(c); known {
 			x.wake(ref)
 		}
 	}
+}
+
+// refOf returns the resource of a changed object. An object that is gone still has one.
+func (x *Index) refOf(c wire.Change) (Ref, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if c.Kind != Host {
+		ref, known := x.refs[c.ID]
+		return ref, known
+	}
+	if c.InfraEnvID == nil {
+		return Ref{}, false
+	}
+	env, known := x.refs[*c.InfraEnvID]
+	if c.Deleted || !known {
+		delete(x.hosts, c.ID)
+	} else {
+		x.hosts[c.ID] = *c.InfraEnvID
+	}
+	return Ref{Host, types.NamespacedName{Namespace: env.Key.Namespace, Name: c.ID.String()}}, known
 }
 
 func (x *Index) notifyAll() {
@@ -205,9 +264,13 @@ func (x *Index) notifyAll() {
 	for ref := range x.ids {
 		refs = append(refs, ref)
 	}
+	missed := x.missed
 	x.mu.Unlock()
 	for _, ref := range refs {
 		x.wake(ref)
+	}
+	for _, fn := range missed {
+		fn()
 	}
 }
 

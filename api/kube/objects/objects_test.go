@@ -56,6 +56,54 @@ func changed(cursor string, ids ...uuid.UUID) answer {
 	return a
 }
 
+// Hosts have the namespace of their InfraEnv; hosts of InfraEnvs that users made have none.
+func TestHostsAreFoundByTheirInfraEnvs(t *testing.T) {
+	t.Parallel()
+	env, users, first, second := uuid.New(), uuid.New(), uuid.New(), uuid.New()
+	host := func(cursor string, id, of uuid.UUID, deleted bool) answer {
+		return answer{changes: wire.Changes{Cursor: cursor, Changes: []wire.Change{{Kind: "host", ID: id, InfraEnvID: &of, Deleted: deleted}}}}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{
+			objects: []wire.KubeObject{{Kind: "infra-env", ID: env, Namespace: "n", Name: "one"}},
+			answers: []answer{
+				changed("c.1"), host("c.2", first, env, false), host("c.3", second, users, false), {err: model.ErrGone}, changed("d.1"),
+				host("d.2", first, env, true),
+			},
+		}
+		x := objects.New(s, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		missed, seen := 0, []types.NamespacedName{}
+		x.WatchMissed(func() { missed++ })
+		x.Watch(objects.Host, func(key types.NamespacedName) {
+			seen = append(seen, key)
+			if len(seen) == 1 {
+				of, id, known := x.InfraEnvOf(first)
+				require.Equal(t, "n/one", of.String())
+				require.Equal(t, env, id)
+				require.True(t, known)
+			}
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- x.Run(ctx) }()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, []types.NamespacedName{{Namespace: "n", Name: first.String()}, {Namespace: "n", Name: first.String()}}, seen)
+		require.Equal(t, 2, missed, "at the start, and for the forgotten cursor")
+		require.Equal(t, 2, s.lists, "hosts ask for no list of InfraEnvs")
+		require.Equal(t, map[types.NamespacedName]uuid.UUID{{Namespace: "n", Name: "one"}: env}, x.InfraEnvs())
+		for _, id := range []uuid.UUID{first, second} {
+			_, _, known := x.InfraEnvOf(id)
+			require.False(t, known, "it was deleted, or is a user's")
+		}
+		x.SetHost(second, env)
+		_, _, known := x.InfraEnvOf(second)
+		require.True(t, known)
+		cancel()
+		require.NoError(t, <-ended)
+	})
+}
+
 func TestTheIndexFollowsTheFeed(t *testing.T) {
 	t.Parallel()
 	one, two, users := uuid.New(), uuid.New(), uuid.New()

@@ -38,7 +38,8 @@ func (e *InputError) Unwrap() error { return e.Err }
 // IsInput reports whether a user has to change something: the API has refused it, or it is an InputError.
 func IsInput(err error) bool {
 	var wrong *InputError
-	return errors.As(err, &wrong) || errors.Is(err, model.ErrInvalid) || errors.Is(err, model.ErrConflict) || errors.Is(err, model.ErrUnprocessable)
+	return errors.As(err, &wrong) || errors.Is(err, model.ErrInvalid) || errors.Is(err, model.ErrConflict) ||
+		errors.Is(err, model.ErrUnprocessable)
 }
 
 // MissingDeploymentError says that a resource names a ClusterDeployment that does not exist.
