@@ -22,6 +22,7 @@ import (
 
 	"slipway/api/kube/agent"
 	"slipway/api/kube/agentinstall"
+	"slipway/api/kube/classification"
 	"slipway/api/kube/hiveext"
 	"slipway/api/kube/infraenv"
 	"slipway/api/kube/objects"
@@ -78,6 +79,10 @@ func Manager(o Options) (manager.Manager, error) {
 	agents := &agent.Reconciler{References: references, Service: o.Service, Now: o.Now}
 	if err := agents.Register(m); err != nil {
 		return nil, fmt.Errorf("start the controller of Agents: %w", err)
+	}
+	err = classification.Register(m, &classification.Labeler{Kube: m.GetClient()}, &classification.Counter{Kube: m.GetClient(), Now: o.Now})
+	if err != nil {
+		return nil, fmt.Errorf("start the controllers of AgentClassifications: %w", err)
 	}
 	if err := m.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return nil, fmt.Errorf("serve probes: %w", err)

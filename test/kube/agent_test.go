@@ -191,6 +191,36 @@ func TestAgentsFollowHostsAndHostsFollowAgents(t *testing.T) {
 	require.NotEqual(t, updated, host().UpdatedAt)
 	require.Equal(t, before.ResourceVersion, tr.agent(t, "two").ResourceVersion)
 
+	// Classifications label hosts, and leave no label behind.
+	large := &agentinstall.AgentClassification{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "one", Name: "large"},
+		Spec:       agentinstall.AgentClassificationSpec{LabelKey: "size", LabelValue: "large", Query: ".cpu.count >= 1"},
+	}
+	broken := large.DeepCopy()
+	broken.Name, broken.Spec.LabelKey, broken.Spec.Query = "broken", "broken", ".hostname.a"
+	require.NoError(t, tr.kube.Create(ctx, large))
+	require.NoError(t, tr.kube.Create(ctx, broken))
+	const sizes = "agentclassification.agent-install.openshift.io/"
+	counted := func(c *agentinstall.AgentClassification, matches, failures int) {
+		t.Helper()
+		await.True(t, func() bool {
+			require.NoError(t, tr.kube.Get(ctx, kube.ObjectKeyFromObject(c), c))
+			return c.Status.MatchedCount == matches && c.Status.ErrorCount == failures
+		}, c.Name+" does not count Agents")
+	}
+	counted(large, 2, 0)
+	counted(broken, 0, 2)
+	require.Equal(t, "large QUERYERROR-large", tr.agent(t, "one").Labels[sizes+"size"]+" "+tr.agent(t, "one").Labels[sizes+"broken"])
+	large.Spec.Query = ".hostname == \"two\""
+	require.NoError(t, tr.kube.Update(ctx, large))
+	counted(large, 1, 0)
+	for _, c := range []*agentinstall.AgentClassification{large, broken} {
+		require.NoError(t, tr.kube.Delete(ctx, c))
+		await.True(t, func() bool { return apierrors.IsNotFound(tr.kube.Get(ctx, kube.ObjectKeyFromObject(c), c)) }, c.Name+" is not deleted")
+	}
+	require.NotContains(t, tr.agent(t, "two").Labels, sizes+"size")
+	require.NotContains(t, tr.agent(t, "two").Labels, sizes+"broken")
+
 	// A host is bound to a cluster, and unbound again.
 	tr.changeAgent(t, "one", func(s *agentinstall.AgentSpec) {
 		s.ClusterDeploymentName = &agentinstall.ClusterReference{Namespace: "one", Name: "lab"}

@@ -290,7 +290,7 @@ func TestExamplesOfTheDocumentation(t *testing.T) {
 	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(text, -1) {
 		objects = append(objects, documents(t, block[1])...)
 	}
-	require.Len(t, objects, 3)
+	require.Len(t, objects, 4)
 	for _, object := range objects {
 		object.SetNamespace("one")
 	}

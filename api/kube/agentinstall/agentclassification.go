@@ -13,6 +13,9 @@ const (
 // ClassificationLabel is the prefix of labels that AgentClassifications put on Agents.
 const ClassificationLabel = "agentclassification.agent-install.openshift.io/"
 
+// ClassificationFinalizer keeps an AgentClassification until no Agent has its label.
+const ClassificationFinalizer = "agentclassification.agent-install.openshift.io"
+
 // AgentClassification labels the Agents of its namespace whose inventory its query selects.
 //
 // +kubebuilder:object:root=true

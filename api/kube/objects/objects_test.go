@@ -67,7 +67,9 @@ func TestHostsAreFoundByTheirInfraEnvs(t *testing.T) {
 		s := &service{
 			objects: []wire.KubeObject{{Kind: "infra-env", ID: env, Namespace: "n", Name: "one"}},
 			answers: []answer{
-				changed("c.1"), host("c.2", first, env, false), host("c.3", second, users, false), {err: model.ErrGone}, changed("d.1"),
+				changed("c.1"), host("c.2", first, env, false), host("c.3", second, users, false),
+				{err: model.ErrGone},
+				changed("d.1"),
 				host("d.2", first, env, true),
 			},
 		}
