@@ -23,7 +23,7 @@ func TestBootArtifactsAreWhereMachinesGetThem(t *testing.T) {
 	l.setStatic(e.ID)
 	var found wire.BootArtifacts
 	l.closed.want(http.StatusOK, http.MethodGet, "/api/slipway/v1/infra-envs/"+e.ID.String()+"/boot-artifacts", nil, admin...).JSON(&found)
-	require.WithinDuration(t, e.ExpiresAt.Time(), found.ExpiresAt.Time(), 0)
+	require.False(t, found.ExpiresAt.Time().Before(e.ExpiresAt.Time()), "each answer signs its addresses")
 
 	path := func(address string) string {
 		at, err := url.Parse(address)

@@ -23,6 +23,8 @@ import (
 	"slipway/api/kube/agent"
 	"slipway/api/kube/agentinstall"
 	"slipway/api/kube/classification"
+	"slipway/api/kube/cluster"
+	"slipway/api/kube/hive"
 	"slipway/api/kube/hiveext"
 	"slipway/api/kube/infraenv"
 	"slipway/api/kube/objects"
@@ -48,7 +50,7 @@ type Options struct {
 // Manager returns the controllers; its Start runs them.
 func Manager(o Options) (manager.Manager, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, agentinstall.AddToScheme, hiveext.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, agentinstall.AddToScheme, hiveext.AddToScheme, hive.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("register the types of resources: %w", err)
 		}
@@ -57,12 +59,13 @@ func Manager(o Options) (manager.Manager, error) {
 	const none = "0" // as controller-runtime has it
 	every := resync
 	watched := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{resource.WatchLabel: "true"})}
+	referred := map[client.Object]cache.ByObject{&corev1.Secret{}: watched, &corev1.ConfigMap{}: watched}
 	m, err := ctrl.NewManager(o.Config, ctrl.Options{
 		Scheme: scheme, Logger: logr.FromSlogHandler(o.Log.Handler()),
 		Metrics: server.Options{BindAddress: cmp.Or(o.Metrics, none)}, HealthProbeBindAddress: cmp.Or(o.Probes, none),
 		LeaderElection: o.Namespace != "", LeaderElectionNamespace: o.Namespace, LeaderElectionID: "slipway-kube",
 		LeaderElectionReleaseOnCancel: true,
-		Cache:                         cache.Options{SyncPeriod: &every, ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: watched}},
+		Cache:                         cache.Options{SyncPeriod: &every, ByObject: referred},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reach the API of Kubernetes: %w", err)
@@ -79,6 +82,10 @@ func Manager(o Options) (manager.Manager, error) {
 	agents := &agent.Reconciler{References: references, Service: o.Service, Now: o.Now}
 	if err := agents.Register(m); err != nil {
 		return nil, fmt.Errorf("start the controller of Agents: %w", err)
+	}
+	clusters := &cluster.Reconciler{References: references, Service: o.Service, Now: o.Now}
+	if err := clusters.Register(m); err != nil {
+		return nil, fmt.Errorf("start the controller of AgentClusterInstalls: %w", err)
 	}
 	err = classification.Register(m, &classification.Labeler{Kube: m.GetClient()}, &classification.Counter{Kube: m.GetClient(), Now: o.Now})
 	if err != nil {

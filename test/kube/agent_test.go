@@ -39,7 +39,12 @@ func (tr *trial) image(t *testing.T, spec agentinstall.InfraEnvSpec) *wire.Infra
 // boot starts simulated machines on the image; the function that it returns ends one.
 func (tr *trial) boot(t *testing.T, env uuid.UUID, names ...string) (end func(name string)) {
 	t.Helper()
-	dir := t.TempDir()
+	return tr.bootIn(t, t.TempDir(), env, "master", names...)
+}
+
+// bootIn does what boot does, with machines of a shape whose parts are in a folder.
+func (tr *trial) bootIn(t *testing.T, dir string, env uuid.UUID, shape string, names ...string) (end func(name string)) {
+	t.Helper()
 	config, err := tr.service.DiscoveryIgnition(t.Context(), env)
 	require.NoError(t, err)
 	ignition := filepath.Join(dir, "discovery.ign")
@@ -48,7 +53,7 @@ func (tr *trial) boot(t *testing.T, env uuid.UUID, names ...string) (end func(na
 	for n, name := range names {
 		machines[name] = hub.Run(t, name, filepath.Join(dir, name+".log"), exec.Command(built.Demo(t), "machine",
 			"--root", filepath.Join(dir, name), "--site", filepath.Join(dir, "site"), "--speed", "200", "--ignition", ignition,
-			"--name", name, "--shape", "master", "--address", fmt.Sprintf("192.168.111.%d/24", 20+n)))
+			"--name", name, "--shape", shape, "--address", fmt.Sprintf("192.168.111.%d/24", 20+n)))
 	}
 	return func(name string) {
 		require.NoError(t, machines[name].Process.Kill())

@@ -23,6 +23,8 @@ import (
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"slipway/api/kube/agentinstall"
+	"slipway/api/kube/hive"
+	"slipway/api/kube/hiveext"
 	"slipway/internal/client"
 	"slipway/internal/model"
 	"slipway/internal/testing/await"
@@ -46,13 +48,18 @@ func start(t *testing.T) *trial {
 	h := hub.Start(t, "")
 	printed, err := exec.Command(program, "kube", "crds").Output()
 	require.NoError(t, err)
-	deployments, err := os.ReadFile("testdata/hive.openshift.io_clusterdeployments.yaml")
-	require.NoError(t, err)
-	definitions := documents(t, append(append(printed, "\n---\n"...), deployments...))
-	require.Len(t, definitions, 6)
+	for _, file := range []string{"clusterdeployments", "clusterimagesets"} {
+		definition, err := os.ReadFile("testdata/hive.openshift.io_" + file + ".yaml")
+		require.NoError(t, err)
+		printed = append(append(printed, "\n---\n"...), definition...)
+	}
+	definitions := documents(t, printed)
+	require.Len(t, definitions, 7)
 	h.Apply(t, "", definitions...)
 	scheme := runtime.NewScheme()
-	require.NoError(t, errors.Join(corev1.AddToScheme(scheme), agentinstall.AddToScheme(scheme)))
+	require.NoError(t, errors.Join(
+		corev1.AddToScheme(scheme), agentinstall.AddToScheme(scheme), hiveext.AddToScheme(scheme), hive.AddToScheme(scheme),
+	))
 	tr := &trial{Hub: h}
 	await.True(t, func() bool {
 		tr.kube, err = kube.New(h.Config, kube.Options{Scheme: scheme})
@@ -290,9 +297,11 @@ func TestExamplesOfTheDocumentation(t *testing.T) {
 	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(text, -1) {
 		objects = append(objects, documents(t, block[1])...)
 	}
-	require.Len(t, objects, 4)
+	require.Len(t, objects, 7)
 	for _, object := range objects {
-		object.SetNamespace("one")
+		if object.GetKind() != "ClusterImageSet" { // it is of no namespace
+			object.SetNamespace("one")
+		}
 	}
 	tr.Apply(t, "one", objects...)
 	e := &agentinstall.InfraEnv{}
@@ -304,6 +313,13 @@ func TestExamplesOfTheDocumentation(t *testing.T) {
 		made := len(e.Status.Conditions) == 1 && e.Status.Conditions[0].Status == "True"
 		return made && e.Status.InfraEnvDebugInfo.StaticNetworkDownloadURL != ""
 	}, "the example has no image")
+	cluster := &hiveext.AgentClusterInstall{}
+	await.True(t, func() bool {
+		require.NoError(t, tr.kube.Get(t.Context(), kube.ObjectKey{Namespace: "one", Name: "shop"}, cluster))
+		// The release of the example is not one that the demo offers.
+		list := cluster.Status.Conditions
+		return len(list) > 0 && strings.Contains(list[0].Message, "ocp_release_image: require the image of")
+	}, "the example of a cluster is not followed")
 	version := e.ResourceVersion
 	tr.Apply(t, "one", objects...)
 	read()

@@ -49,23 +49,33 @@ func (r References) Cluster(ctx context.Context, key types.NamespacedName) (uuid
 // Secret reads a Secret and lets the cache have it; a missing one is an InputError.
 func (r References) Secret(ctx context.Context, key types.NamespacedName) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
-	err := r.Kube.Get(ctx, key, secret)
+	return secret, r.watched(ctx, "Secret", key, secret)
+}
+
+// ConfigMap reads a ConfigMap and lets the cache have it; a missing one is an InputError.
+func (r References) ConfigMap(ctx context.Context, key types.NamespacedName) (*corev1.ConfigMap, error) {
+	found := &corev1.ConfigMap{}
+	return found, r.watched(ctx, "ConfigMap", key, found)
+}
+
+// watched reads an object that the cache has once it is labelled.
+func (r References) watched(ctx context.Context, kind string, key types.NamespacedName, into kube.Object) error {
+	err := r.Kube.Get(ctx, key, into)
 	if err == nil {
-		return secret, nil
+		return nil
 	}
 	if apierrors.IsNotFound(err) {
-		err = r.API.Get(ctx, key, secret)
+		err = r.API.Get(ctx, key, into)
 	}
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, &InputError{fmt.Errorf("require Secret %s, found none", key)}
+		return &InputError{fmt.Errorf("require %s %s, found none", kind, key)}
 	case err != nil:
-		return nil, fmt.Errorf("read Secret %s: %w", key, err)
+		return fmt.Errorf("read %s %s: %w", kind, key, err)
 	}
-	before := secret.DeepCopy()
-	metav1.SetMetaDataLabel(&secret.ObjectMeta, WatchLabel, "true")
-	if err := r.Kube.Patch(ctx, secret, kube.MergeFrom(before)); err != nil {
-		return nil, fmt.Errorf("label Secret %s: %w", key, err)
+	patch := kube.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"`+WatchLabel+`":"true"}}}`))
+	if err := r.Kube.Patch(ctx, into, patch); err != nil {
+		return fmt.Errorf("label %s %s: %w", kind, key, err)
 	}
-	return secret, nil
+	return nil
 }

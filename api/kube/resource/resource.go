@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// WatchLabel is put on Secrets that resources refer to: the cache has no others.
+	// WatchLabel is put on Secrets and ConfigMaps that resources refer to: the cache has no others.
 	WatchLabel = "agent-install.openshift.io/watch"
 	// pauseAnnotation, with the value true, keeps a resource from being followed.
 	pauseAnnotation = "hive.openshift.io/reconcile-pause"
