@@ -191,7 +191,7 @@ func Run(t *testing.T, name, log string, command *exec.Cmd) *Process {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	require.NoError(t, err)
 	command.Stdout, command.Stderr = file, file
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, command.Start())
 	p := &Process{command, log, make(chan struct{})}
 	go func() {

@@ -45,6 +45,12 @@ func (tr *trial) boot(t *testing.T, env uuid.UUID, names ...string) (end func(na
 // bootIn does what boot does, with machines of a shape whose parts are in a folder.
 func (tr *trial) bootIn(t *testing.T, dir string, env uuid.UUID, shape string, names ...string) (end func(name string)) {
 	t.Helper()
+	return tr.bootAt(t, dir, env, shape, 20, names...)
+}
+
+// bootAt does what bootIn does, with machines from an address of 192.168.111.0/24 on.
+func (tr *trial) bootAt(t *testing.T, dir string, env uuid.UUID, shape string, from int, names ...string) (end func(name string)) {
+	t.Helper()
 	config, err := tr.service.DiscoveryIgnition(t.Context(), env)
 	require.NoError(t, err)
 	ignition := filepath.Join(dir, "discovery.ign")
@@ -53,7 +59,7 @@ func (tr *trial) bootIn(t *testing.T, dir string, env uuid.UUID, shape string, n
 	for n, name := range names {
 		machines[name] = hub.Run(t, name, filepath.Join(dir, name+".log"), exec.Command(built.Demo(t), "machine",
 			"--root", filepath.Join(dir, name), "--site", filepath.Join(dir, "site"), "--speed", "200", "--ignition", ignition,
-			"--name", name, "--shape", shape, "--address", fmt.Sprintf("192.168.111.%d/24", 20+n)))
+			"--name", name, "--shape", shape, "--address", fmt.Sprintf("192.168.111.%d/24", from+n)))
 	}
 	return func(name string) {
 		require.NoError(t, machines[name].Process.Kill())

@@ -1,10 +1,13 @@
 package kube_test
 
 import (
+	"fmt"
+	"net/netip"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -95,6 +98,20 @@ func (tr *trial) defined(t *testing.T) *wire.Cluster {
 	return nil
 }
 
+// parts starts the simulated cluster "lab" and its controller.
+func (tr *trial) parts(t *testing.T, dir string, id uuid.UUID, masters int) {
+	t.Helper()
+	for name, arguments := range map[string][]string{
+		"cluster":    {"--name", "lab", "--domain", "example.com", "--control-plane", fmt.Sprint(masters), "--version", "4.20.5"},
+		"controller": {"--ignition", filepath.Join(dir, "discovery.ign"), "--cluster-id", id.String()},
+	} {
+		command := exec.Command(built.Demo(t), append([]string{ //nolint:gosec // a part of the demo
+			name, "--root", filepath.Join(dir, name), "--site", filepath.Join(dir, "site"), "--speed", "200",
+		}, arguments...)...)
+		hub.Run(t, name, filepath.Join(dir, name+".log"), command)
+	}
+}
+
 // A single node from its YAML to its end: what is missing is said, a user holds and approves, the controllers are killed in between.
 func TestClusterIsInstalledByItsResources(t *testing.T) {
 	t.Parallel()
@@ -163,13 +180,7 @@ func TestClusterIsInstalledByItsResources(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, place.SetCluster(site.Cluster{Name: "lab", Domain: "example.com", ControlPlane: 1, Version: "4.20.5"}))
 	tr.bootIn(t, dir, env.ID, "single-node", "one")
-	part := func(name string, arguments ...string) {
-		hub.Run(t, name, filepath.Join(dir, name+".log"), exec.Command(built.Demo(t), append([]string{ //nolint:gosec // a part of the demo
-			name, "--root", filepath.Join(dir, name), "--site", filepath.Join(dir, "site"), "--speed", "200",
-		}, arguments...)...))
-	}
-	part("cluster", "--name", "lab", "--domain", "example.com", "--control-plane", "1", "--version", "4.20.5")
-	part("controller", "--ignition", filepath.Join(dir, "discovery.ign"), "--cluster-id", c.ID.String())
+	tr.parts(t, dir, c.ID, 1)
 	tr.awaitAgent(t, "one", "RequirementsMet", "False", "AgentIsNotApproved", "The agent is not approved")
 	tr.changeAgent(t, "one", func(s *agentinstall.AgentSpec) {
 		s.ClusterDeploymentName = &agentinstall.ClusterReference{Namespace: "one", Name: "lab"}
@@ -221,4 +232,61 @@ func TestClusterIsInstalledByItsResources(t *testing.T) {
 	require.Nil(t, tr.defined(t))
 	require.NoError(t, tr.kube.Get(ctx, kube.ObjectKeyFromObject(a), a))
 	require.Nil(t, a.Spec.ClusterDeploymentName)
+}
+
+// Three masters of an InfraEnv that belongs to the cluster, approved by it; a worker joins the installed cluster; another installation is
+// deleted while it runs.
+func TestControlPlaneOfThreeWithAWorkerThatJoins(t *testing.T) {
+	t.Parallel()
+	tr := start(t)
+	ctx := t.Context()
+	tr.run(t)
+	require.NoError(t, tr.kube.Create(ctx, &hive.ClusterImageSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "release"}, Spec: hive.ClusterImageSetSpec{ReleaseImage: releaseImage(t, tr.service)},
+	}))
+	require.NoError(t, tr.kube.Create(ctx, &hiveext.AgentClusterInstall{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "one", Name: "lab"},
+		Spec: hiveext.AgentClusterInstallSpec{
+			ClusterDeploymentRef: corev1.LocalObjectReference{Name: "lab"}, ImageSetRef: &hiveext.ClusterImageSetReference{Name: "release"},
+			ProvisionRequirements: hiveext.ProvisionRequirements{ControlPlaneAgents: 3},
+			APIVIPs:               []string{"192.168.111.5"}, IngressVIPs: []string{"192.168.111.6"},
+			Networking: hiveext.Networking{MachineNetwork: []hiveext.MachineNetworkEntry{{CIDR: "192.168.111.0/24"}}},
+		},
+	}))
+	tr.deployment(t)
+	env := tr.image(t, agentinstall.InfraEnvSpec{
+		ClusterRef: &agentinstall.ClusterReference{Namespace: "one", Name: "lab"}, AgentApproval: &agentinstall.AgentApproval{AutoApprove: true},
+	})
+	c := tr.defined(t)
+	require.Equal(t, c.ID, env.ClusterID)
+	dir := t.TempDir()
+	place, err := site.Open(filepath.Join(dir, "site"))
+	require.NoError(t, err)
+	require.NoError(t, place.SetCluster(site.Cluster{Name: "lab", Domain: "example.com", ControlPlane: 3, Version: "4.20.5"}))
+	tr.bootIn(t, dir, env.ID, "master", "one", "two", "three")
+	tr.parts(t, dir, c.ID, 3)
+	i := tr.awaitInstall(t, "Completed", "True", "InstallationCompleted", "")
+	require.Equal(t, "[192.168.111.5] [192.168.111.6] [{192.168.111.0/24}] BareMetal 100",
+		fmt.Sprintf("%v %v %v %v %v", i.Status.APIVIPs, i.Status.IngressVIPs, i.Status.MachineNetwork, i.Status.PlatformType,
+			i.Status.Progress.TotalPercentage))
+
+	// A worker is bound and approved by its InfraEnv.
+	vip := []netip.Addr{netip.MustParseAddr("192.168.111.5")}
+	require.NoError(t, place.SetNames(map[string][]netip.Addr{"api.lab.example.com": vip, "api-int.lab.example.com": vip}))
+	tr.bootAt(t, dir, env.ID, "worker", 120, "four")
+	tr.awaitAgent(t, "four", "Bound", "True", "Bound", "The agent is bound to a cluster deployment")
+	await.True(t, func() bool {
+		a := tr.agent(t, "four")
+		return a.Status.Kind == "AddToExistingClusterHost" && reasonOf(a, "Installed") == "InstallationCompleted"
+	}, "the worker does not join")
+	require.Equal(t, "added-to-existing-cluster", tr.agent(t, "four").Status.DebugInfo.State)
+
+	require.NoError(t, tr.kube.Delete(ctx, &hive.ClusterDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "one", Name: "lab"}}))
+	await.True(t, func() bool {
+		var agents agentinstall.AgentList
+		require.NoError(t, tr.kube.List(ctx, &agents, kube.InNamespace("one")))
+		gone := apierrors.IsNotFound(tr.kube.Get(ctx, kube.ObjectKey{Namespace: "one", Name: "lab"}, &hive.ClusterDeployment{}))
+		return gone && len(agents.Items) == 0
+	}, "Agents stay behind")
+	require.Nil(t, tr.defined(t))
 }
