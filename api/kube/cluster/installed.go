@@ -169,6 +169,7 @@ func (r *Reconciler) finalize(ctx context.Context, in Inputs) (reconcile.Result,
 	}
 	r.mu.Lock()
 	delete(r.applied, in.Install.UID)
+	delete(r.attempted, in.Install.UID)
 	r.mu.Unlock()
 	return reconcile.Result{}, r.release(ctx, in.Install, hiveext.AgentClusterInstallFinalizer)
 }

@@ -44,6 +44,8 @@ type Inputs struct {
 	Cluster *wire.Cluster
 	// Agents that name the ClusterDeployment.
 	Agents []agentinstall.Agent
+	// Attempted is set when an installation was begun with this spec before.
+	Attempted bool
 }
 
 // unsupported returns an error for settings that do not act yet: none is ignored without a word.
@@ -285,8 +287,11 @@ func expected(in Inputs) agents {
 }
 
 // Ready reports whether the installation begins now: the cluster and exactly the hosts that the spec asks for are ready and approved, and
-// the user does not hold it.
+// the user does not hold it. After a preparation that failed it begins again once the spec changes.
 func Ready(in Inputs) bool {
+	if in.Attempted && in.Cluster.LastInstallationPreparation.Status == wire.LastInstallationPreparationStatusFailed {
+		return false
+	}
 	c := count(in)
 	return in.Cluster.Status == wire.ClusterStatusReady && !in.Install.Spec.HoldInstallation && c.ready == expected(in) && c.unapproved == 0 &&
 		c.unsynced == 0

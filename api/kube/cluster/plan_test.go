@@ -193,6 +193,11 @@ func TestInstallationsBeginWithExactlyTheHostsOfTheSpec(t *testing.T) {
 	require.True(t, cluster.Ready(ready()))
 	suggested := ready(func(h *wire.Host, _ *agentinstall.Agent) { h.Role, h.SuggestedRole = "auto-assign", "worker" })
 	require.True(t, cluster.Ready(suggested))
+	failed := ready()
+	failed.Cluster.LastInstallationPreparation.Status = "failed"
+	require.True(t, cluster.Ready(failed), "the user has changed the spec")
+	failed.Attempted = true
+	require.False(t, cluster.Ready(failed), "it would fail again")
 	held := ready()
 	held.Install.Spec.HoldInstallation = true
 	early := ready()

@@ -60,6 +60,8 @@ type Reconciler struct {
 	mu sync.Mutex
 	// applied has digests of the settings that the service took last. Without one it is sent the settings once more.
 	applied map[types.UID][sha256.Size]byte
+	// attempted has the generations of specs that an installation was begun with.
+	attempted map[types.UID]int64
 }
 
 // Reconcile lets the service and the statuses follow a ClusterDeployment and its AgentClusterInstall.
@@ -152,17 +154,15 @@ func (r *Reconciler) found(ctx context.Context, key types.NamespacedName) (*wire
 
 // agents lists the Agents that name a ClusterDeployment.
 func (r *Reconciler) agents(ctx context.Context, key types.NamespacedName) ([]agentinstall.Agent, error) {
-	var list, ours agentinstall.AgentList
-	if err := r.Kube.List(ctx, &list); err != nil {
+	var list agentinstall.AgentList
+	if err := r.Kube.List(ctx, &list, kube.MatchingFields{byDeployment: key.String()}); err != nil {
 		return nil, fmt.Errorf("list Agents: %w", err)
 	}
-	for n := range list.Items {
-		if deploymentOf(&list.Items[n]) == key {
-			ours.Items = append(ours.Items, list.Items[n])
-		}
-	}
-	return ours.Items, nil
+	return list.Items, nil
 }
+
+// byDeployment is the index of Agents by the ClusterDeployment that they name.
+const byDeployment = "spec.clusterDeploymentName"
 
 // deploymentOf returns the ClusterDeployment that an Agent names; zero: none.
 func deploymentOf(a *agentinstall.Agent) types.NamespacedName {
@@ -177,7 +177,7 @@ func deploymentOf(a *agentinstall.Agent) types.NamespacedName {
 func (r *Reconciler) follow(ctx context.Context, in Inputs) (reconcile.Result, error) {
 	before := in.Install.DeepCopy()
 	problem := r.sync(ctx, &in)
-	if in.Cluster != nil && in.Install.Spec.ClusterMetadata != before.Spec.ClusterMetadata {
+	if !equality.Semantic.DeepEqual(in.Install.Spec, before.Spec) {
 		if err := r.Kube.Patch(ctx, in.Install, kube.MergeFrom(before)); err != nil {
 			return reconcile.Result{}, err
 		}
@@ -206,7 +206,7 @@ func (r *Reconciler) follow(ctx context.Context, in Inputs) (reconcile.Result, e
 // that join afterwards.
 func (r *Reconciler) sync(ctx context.Context, in *Inputs) error {
 	if in.Cluster == nil && isInstalled(in) {
-		return &resource.InputError{Err: errors.New("the service does not have this installed cluster: import it with slipway cluster import")}
+		return &resource.InputError{Err: errors.New("the service does not have this installed cluster, and it cannot be imported yet")}
 	}
 	if in.Cluster != nil && in.Cluster.Kind == wire.ClusterKindAddHostsCluster {
 		return r.join(ctx, in)
@@ -246,14 +246,21 @@ func (r *Reconciler) prepare(ctx context.Context, in *Inputs) error {
 	if err := r.apply(ctx, in); err != nil {
 		return err
 	}
+	r.mu.Lock()
+	in.Attempted = r.attempted[in.Install.UID] == in.Install.Generation
+	r.mu.Unlock()
 	if !Ready(*in) {
 		return nil
 	}
 	c, err := r.Service.InstallCluster(ctx, in.Cluster.ID, owned(in))
-	if err == nil {
-		in.Cluster = c
+	if err != nil {
+		return err
 	}
-	return err
+	in.Cluster = c
+	r.mu.Lock()
+	r.attempted[in.Install.UID] = in.Install.Generation
+	r.mu.Unlock()
+	return nil
 }
 
 func owned(in *Inputs) client.Option {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,7 +29,17 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	r.applied = map[types.UID][sha256.Size]byte{}
+	r.applied, r.attempted = map[types.UID][sha256.Size]byte{}, map[types.UID]int64{}
+	err := m.GetFieldIndexer().IndexField(context.Background(), &agentinstall.Agent{}, byDeployment, func(o kube.Object) []string {
+		a, isAgent := o.(*agentinstall.Agent)
+		if !isAgent || deploymentOf(a).Name == "" {
+			return nil
+		}
+		return []string{deploymentOf(a).String()}
+	})
+	if err != nil {
+		return fmt.Errorf("index Agents by their clusters: %w", err)
+	}
 	changes := source.Func(func(ctx context.Context, q queue) error {
 		r.Index.Watch(objects.Cluster, func(key types.NamespacedName) { q.Add(reconcile.Request{NamespacedName: key}) })
 		r.Index.Watch(objects.Host, func(key types.NamespacedName) { // counts, and hosts that can join
