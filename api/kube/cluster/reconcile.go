@@ -194,6 +194,8 @@ func (r *Reconciler) follow(ctx context.Context, in Inputs) (reconcile.Result, e
 		}
 	}
 	switch {
+	case problem == nil && in.Cluster != nil && in.Cluster.Status == wire.ClusterStatusInstalled:
+		return reconcile.Result{RequeueAfter: time.Second}, nil // the cluster takes hosts once the status says that it is installed
 	case problem == nil:
 		return reconcile.Result{}, nil
 	case resource.IsInput(problem):
