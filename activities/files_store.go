@@ -2,9 +2,12 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"slices"
+
+	"github.com/google/uuid"
 
 	"slipway/internal/cluster/duesteps"
 	"slipway/internal/cluster/hardware"
@@ -14,6 +17,7 @@ import (
 	"slipway/internal/images/release"
 	"slipway/internal/model"
 	"slipway/internal/platform/blob"
+	"slipway/internal/platform/store"
 )
 
 // store writes everything hosts and users download. Writing it again is harmless.
@@ -53,7 +57,22 @@ func (a *Files) store(ctx context.Context, c *model.Cluster, hosts []*model.Host
 			return fmt.Errorf("store %s: %w", name, err)
 		}
 	}
-	return nil
+	return a.recordID(ctx, c.ID, out.Metadata)
+}
+
+// recordID keeps the ID that the installer has given to the cluster (openshift/installer, pkg/types/clustermetadata.go).
+func (a *Files) recordID(ctx context.Context, id uuid.UUID, metadata []byte) error {
+	var found struct {
+		ClusterID uuid.UUID `json:"clusterID"`
+	}
+	if err := json.Unmarshal(metadata, &found); err != nil {
+		return refuse(fmt.Errorf("read the installer's metadata.json: %w", err))
+	}
+	_, err := a.Store.UpdateCluster(ctx, id, func(c *model.Cluster, _ *store.Tx) error {
+		c.OpenShiftClusterID = &found.ClusterID
+		return nil
+	})
+	return nonRetryable(err)
 }
 
 // lateManifests adds the files with what the controller applies at the end.

@@ -201,6 +201,10 @@ func TestGenerateIgnitionOfASingleNode(t *testing.T) {
 	require.Contains(t, p.inBootstrap("/opt/openshift/openshift/dnsmasq-bootstrap-in-place.yaml"), "dnsmasq.service")
 	require.Contains(t, p.inBootstrap("/opt/openshift/openshift/node-ip-hint.yaml"), "nodeip-configuration")
 	require.JSONEq(t, "[]", string(p.file("custom_manifests.json")))
+	c, err := p.store.Cluster(t.Context(), p.cluster.ID)
+	require.NoError(t, err)
+	require.NotNil(t, c.OpenShiftClusterID)
+	require.Contains(t, string(p.file("metadata.json")), `"clusterID":"`+c.OpenShiftClusterID.String()+`"`)
 }
 
 func TestGenerateIgnitionTellsWhatDoesNotFit(t *testing.T) {

@@ -210,6 +210,8 @@ func TestClusterIsInstalledByItsResources(t *testing.T) {
 	tr.awaitInstall(t, "Failed", "False", "InstallationNotFailed", "The installation has not failed")
 	require.Equal(t, "lab-admin-kubeconfig lab-admin-password",
 		i.Spec.ClusterMetadata.AdminKubeconfigSecretRef.Name+" "+i.Spec.ClusterMetadata.AdminPasswordSecretRef.Name)
+	require.Equal(t, tr.defined(t).OpenshiftClusterID.String(), i.Spec.ClusterMetadata.ClusterID)
+	require.NotEqual(t, uuid.Nil.String(), i.Spec.ClusterMetadata.ClusterID)
 	s := &corev1.Secret{}
 	require.NoError(t, tr.kube.Get(ctx, kube.ObjectKey{Namespace: "one", Name: "lab-admin-kubeconfig"}, s))
 	kubeconfig, err := tr.service.ClusterCredentialsFile(ctx, c.ID, "kubeconfig")
