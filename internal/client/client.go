@@ -56,6 +56,9 @@ func New(o Options) *Client {
 	return &Client{options: o, root: o.BaseURL + basePath, own: o.BaseURL + ownPath}
 }
 
+// APIURL returns the root of the v2 API, without a final slash.
+func (c *Client) APIURL() string { return c.root }
+
 // BaseURL returns the root of the service, without a final slash.
 func (c *Client) BaseURL() string { return c.options.BaseURL }
 

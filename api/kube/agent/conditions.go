@@ -137,9 +137,9 @@ func isValidated(h *wire.Host, results agentinstall.ValidationsStatus) verdict {
 	case phases[h.Status] == phaseUnbinding:
 		return isUnbinding
 	case h.Status == wire.HostStatusInsufficient, h.Status == wire.HostStatusInsufficientUnbound:
-		return verdict{corev1.ConditionFalse, agentinstall.ReasonValidationsFailing, fails + failing(results)}
+		return verdict{corev1.ConditionFalse, agentinstall.ReasonValidationsFailing, fails + resource.Failing(results)}
 	case h.Status == wire.HostStatusPendingForInput:
-		return verdict{corev1.ConditionFalse, agentinstall.ReasonValidationsUserPending, userPending + failing(results)}
+		return verdict{corev1.ConditionFalse, agentinstall.ReasonValidationsUserPending, userPending + resource.Failing(results)}
 	case len(results) == 0:
 		return verdict{corev1.ConditionUnknown, agentinstall.ReasonValidationsUnknown, unknown}
 	}

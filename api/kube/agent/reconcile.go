@@ -2,13 +2,10 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,7 +28,7 @@ import (
 
 // Service is the part of the API that a Reconciler calls.
 type Service interface {
-	BaseURL() string
+	APIURL() string
 	ListHosts(ctx context.Context, infraEnvID uuid.UUID, options ...client.Option) ([]wire.Host, error)
 	Host(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error)
 	UpdateHost(ctx context.Context, infraEnvID, hostID uuid.UUID, p wire.HostUpdateParams, options ...client.Option) (*wire.Host, error)
@@ -49,9 +46,7 @@ type Reconciler struct {
 	Service Service
 	Now     func() time.Time
 
-	mu sync.Mutex
-	// hidden has digests of the settings in Hidden that the service took last. Without one it is sent them once more.
-	hidden map[types.UID][sha256.Size]byte
+	hidden resource.Taken // settings of Hidden
 }
 
 // Reconcile makes an Agent for a host without one, else lets the host follow its Agent, and the status the host.
@@ -162,7 +157,7 @@ func (r *Reconciler) follow(ctx context.Context, a *agentinstall.Agent, h *wire.
 		return reconcile.Result{}, err
 	}
 	before := a.DeepCopy()
-	status, err := Status(in, r.Service.BaseURL()+"/api/assisted-install", problem, resource.Now(r.Now()))
+	status, err := Status(in, r.Service.APIURL(), problem, resource.Now(r.Now()))
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -186,23 +181,18 @@ func (r *Reconciler) sync(ctx context.Context, a *agentinstall.Agent, h *wire.Ho
 	if err := r.read(ctx, &in); err != nil {
 		return in, h, err
 	}
-	text, err := json.Marshal(Hidden(in))
+	digest, err := resource.DigestOf(Hidden(in))
 	if err != nil {
-		return in, h, fmt.Errorf("encode settings: %w", err)
+		return in, h, err
 	}
-	digest := sha256.Sum256(text)
-	r.mu.Lock()
-	in.SecretsKept = r.hidden[a.UID] == digest
-	r.mu.Unlock()
+	in.SecretsKept = r.hidden.Has(a.UID, digest)
 	calls, err := Plan(in)
 	if err != nil {
 		return in, h, err
 	}
 	h, err = r.apply(ctx, in, calls)
 	if err == nil && changeable[h.Status] && !calls.Unbind {
-		r.mu.Lock()
-		r.hidden[a.UID] = digest
-		r.mu.Unlock()
+		r.hidden.Set(a.UID, digest)
 	}
 	return in, h, err
 }
@@ -328,7 +318,7 @@ func (r *Reconciler) finalize(ctx context.Context, a *agentinstall.Agent, h *wir
 		case err == nil, errors.Is(err, model.ErrNotFound):
 		case resource.IsInput(err): // such as a host that is being installed
 			in := Inputs{Resource: a, Host: h}
-			status, statusErr := Status(in, r.Service.BaseURL()+"/api/assisted-install", err, resource.Now(r.Now()))
+			status, statusErr := Status(in, r.Service.APIURL(), err, resource.Now(r.Now()))
 			if statusErr != nil {
 				return reconcile.Result{}, statusErr
 			}
@@ -338,9 +328,7 @@ func (r *Reconciler) finalize(ctx context.Context, a *agentinstall.Agent, h *wir
 			return reconcile.Result{}, err
 		}
 	}
-	r.mu.Lock()
-	delete(r.hidden, a.UID)
-	r.mu.Unlock()
+	r.hidden.Forget(a.UID)
 	controllerutil.RemoveFinalizer(a, agentinstall.AgentFinalizer)
 	return reconcile.Result{}, kube.IgnoreNotFound(r.Kube.Patch(ctx, a, kube.MergeFrom(before)))
 }

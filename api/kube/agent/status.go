@@ -3,7 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -223,17 +222,4 @@ func required(list []string) []string {
 		return []string{}
 	}
 	return list
-}
-
-// failing lists the messages of the validations that do not pass, in the order of their groups.
-func failing(results agentinstall.ValidationsStatus) string {
-	var messages []string
-	for _, group := range slices.Sorted(maps.Keys(results)) {
-		for _, r := range results[group] {
-			if r.Status != "success" && r.Status != "disabled" {
-				messages = append(messages, r.Message)
-			}
-		}
-	}
-	return strings.Join(messages, ",")
 }

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,7 +28,6 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	r.hidden = map[types.UID][sha256.Size]byte{}
 	changes := source.Func(func(ctx context.Context, q queue) error {
 		missed := make(chan struct{}, 1)
 		r.Index.WatchMissed(func() {
@@ -54,13 +52,10 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 		WatchesRawSource(changes).Complete(r)
 }
 
-// byOthers passes the changes of users: the spec, the annotation that pauses, the deletion, and a resync. The controller's own writes of
-// labels, annotations and the status are no reason to ask the service again.
+// byOthers passes changes of users, also of the InfraEnv that an Agent names.
 var byOthers = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	before, after := e.ObjectOld, e.ObjectNew
-	return before.GetResourceVersion() == after.GetResourceVersion() || before.GetGeneration() != after.GetGeneration() ||
-		resource.Paused(before) != resource.Paused(after) ||
-		before.GetLabels()[agentinstall.InfraEnvLabel] != after.GetLabels()[agentinstall.InfraEnvLabel]
+	return resource.ChangedByOthers(e) ||
+		e.ObjectOld.GetLabels()[agentinstall.InfraEnvLabel] != e.ObjectNew.GetLabels()[agentinstall.InfraEnvLabel]
 }}
 
 // deletions passes the ends of objects alone.
@@ -124,15 +119,6 @@ func (r *Reconciler) enqueue(ctx context.Context, q queue, which func(*agentinst
 	}
 }
 
-func (r *Reconciler) that(ctx context.Context, which func(*agentinstall.Agent) bool) (found []reconcile.Request) {
-	var list agentinstall.AgentList
-	if err := r.Kube.List(ctx, &list); err != nil {
-		return nil // the cache is not filled: each is reconciled then
-	}
-	for n := range list.Items {
-		if which(&list.Items[n]) {
-			found = append(found, reconcile.Request{NamespacedName: kube.ObjectKeyFromObject(&list.Items[n])})
-		}
-	}
-	return found
+func (r *Reconciler) that(ctx context.Context, which func(*agentinstall.Agent) bool) []reconcile.Request {
+	return resource.Requests(ctx, r.Kube, &agentinstall.AgentList{}, which)
 }

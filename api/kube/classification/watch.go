@@ -16,12 +16,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"slipway/api/kube/agentinstall"
+	"slipway/api/kube/resource"
 )
 
 // Register adds both controllers to a manager.
 func Register(m ctrl.Manager, l *Labeler, c *Counter) error {
 	agentsOf := func(ctx context.Context, o kube.Object) []reconcile.Request {
-		return inNamespace(ctx, l.Kube, o, &agentinstall.AgentList{})
+		all := func(*agentinstall.Agent) bool { return true }
+		return resource.Requests(ctx, l.Kube, &agentinstall.AgentList{}, all, kube.InNamespace(o.GetNamespace()))
 	}
 	err := ctrl.NewControllerManagedBy(m).Named("agentlabels").
 		For(&agentinstall.Agent{}, builder.WithPredicates(predicate.Or(inventories, labels))).
@@ -30,7 +32,8 @@ func Register(m ctrl.Manager, l *Labeler, c *Counter) error {
 		return fmt.Errorf("label Agents: %w", err)
 	}
 	classificationsOf := func(ctx context.Context, o kube.Object) []reconcile.Request {
-		return inNamespace(ctx, c.Kube, o, &agentinstall.AgentClassificationList{})
+		all := func(*agentinstall.AgentClassification) bool { return true }
+		return resource.Requests(ctx, c.Kube, &agentinstall.AgentClassificationList{}, all, kube.InNamespace(o.GetNamespace()))
 	}
 	err = ctrl.NewControllerManagedBy(m).Named("agentclassification").
 		For(&agentinstall.AgentClassification{}, builder.WithPredicates(specs)).
@@ -42,9 +45,7 @@ func Register(m ctrl.Manager, l *Labeler, c *Counter) error {
 }
 
 // specs passes changes of users, and a resync.
-var specs = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetResourceVersion() == e.ObjectNew.GetResourceVersion()
-}}
+var specs = predicate.Funcs{UpdateFunc: resource.ChangedByOthers}
 
 // inventories passes Agents whose inventory changes, and a resync.
 var inventories = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
@@ -64,27 +65,6 @@ func ours(labels map[string]string) map[string]string {
 	for key, value := range labels {
 		if strings.HasPrefix(key, agentinstall.ClassificationLabel) {
 			found[key] = value
-		}
-	}
-	return found
-}
-
-// inNamespace returns the objects of a list that are in the namespace of o.
-func inNamespace(ctx context.Context, c kube.Client, o kube.Object, list kube.ObjectList) (found []reconcile.Request) {
-	if err := c.List(ctx, list, kube.InNamespace(o.GetNamespace())); err != nil {
-		return nil // the cache is not filled: each is reconciled then
-	}
-	add := func(o kube.Object) {
-		found = append(found, reconcile.Request{NamespacedName: kube.ObjectKeyFromObject(o)})
-	}
-	switch list := list.(type) {
-	case *agentinstall.AgentList:
-		for n := range list.Items {
-			add(&list.Items[n])
-		}
-	case *agentinstall.AgentClassificationList:
-		for n := range list.Items {
-			add(&list.Items[n])
 		}
 	}
 	return found

@@ -167,10 +167,8 @@ func (r *Reconciler) finalize(ctx context.Context, in Inputs) (reconcile.Result,
 		}
 		r.Index.Set(objects.Cluster, kube.ObjectKeyFromObject(in.Deployment), uuid.Nil)
 	}
-	r.mu.Lock()
-	delete(r.applied, in.Install.UID)
-	delete(r.attempted, in.Install.UID)
-	r.mu.Unlock()
+	r.applied.Forget(in.Install.UID)
+	r.attempted.Forget(in.Install.UID)
 	return reconcile.Result{}, r.release(ctx, in.Install, hiveext.AgentClusterInstallFinalizer)
 }
 

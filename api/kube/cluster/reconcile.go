@@ -2,16 +2,11 @@ package cluster
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -31,7 +26,7 @@ import (
 
 // Service is the part of the API that a Reconciler calls.
 type Service interface {
-	BaseURL() string
+	APIURL() string
 	RegisterCluster(ctx context.Context, params wire.ClusterCreateParams, options ...client.Option) (*wire.Cluster, error)
 	Cluster(ctx context.Context, id uuid.UUID, options ...client.Option) (*wire.Cluster, error)
 	UpdateCluster(ctx context.Context, id uuid.UUID, p wire.V2ClusterUpdateParams, options ...client.Option) (*wire.Cluster, error)
@@ -57,11 +52,8 @@ type Reconciler struct {
 	Service Service
 	Now     func() time.Time
 
-	mu sync.Mutex
-	// applied has digests of the settings that the service took last. Without one it is sent the settings once more.
-	applied map[types.UID][sha256.Size]byte
-	// attempted has the generations of specs that an installation was begun with.
-	attempted map[types.UID]int64
+	applied   resource.Taken
+	attempted resource.Taken // generations of specs that an installation was begun with
 }
 
 // Reconcile lets the service and the statuses follow a ClusterDeployment and its AgentClusterInstall.
@@ -183,7 +175,7 @@ func (r *Reconciler) follow(ctx context.Context, in Inputs) (reconcile.Result, e
 		}
 		before = in.Install.DeepCopy()
 	}
-	status, err := Status(in, r.Service.BaseURL()+"/api/assisted-install", problem, resource.Now(r.Now()))
+	status, err := Status(in, r.Service.APIURL(), problem, resource.Now(r.Now()))
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -248,9 +240,11 @@ func (r *Reconciler) prepare(ctx context.Context, in *Inputs) error {
 	if err := r.apply(ctx, in); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	in.Attempted = r.attempted[in.Install.UID] == in.Install.Generation
-	r.mu.Unlock()
+	generation, err := resource.DigestOf(in.Install.Generation)
+	if err != nil {
+		return err
+	}
+	in.Attempted = r.attempted.Has(in.Install.UID, generation)
 	if !Ready(*in) {
 		return nil
 	}
@@ -259,9 +253,7 @@ func (r *Reconciler) prepare(ctx context.Context, in *Inputs) error {
 		return err
 	}
 	in.Cluster = c
-	r.mu.Lock()
-	r.attempted[in.Install.UID] = in.Install.Generation
-	r.mu.Unlock()
+	r.attempted.Set(in.Install.UID, generation)
 	return nil
 }
 
@@ -275,18 +267,14 @@ func (r *Reconciler) apply(ctx context.Context, in *Inputs) error {
 	if err != nil {
 		return &resource.InputError{Err: err}
 	}
-	text, err := json.Marshal(struct {
+	digest, err := resource.DigestOf(struct {
 		Settings  wire.V2ClusterUpdateParams
 		Manifests map[string]string
 	}{update, in.Manifests})
 	if err != nil {
-		return fmt.Errorf("encode the settings: %w", err)
+		return err
 	}
-	digest := sha256.Sum256(text)
-	r.mu.Lock()
-	same := in.Cluster != nil && r.applied[in.Install.UID] == digest
-	r.mu.Unlock()
-	if !same {
+	if in.Cluster == nil || !r.applied.Has(in.Install.UID, digest) {
 		if err := r.settings(ctx, in, update); err != nil {
 			return err
 		}
@@ -304,9 +292,7 @@ func (r *Reconciler) apply(ctx context.Context, in *Inputs) error {
 			return fmt.Errorf("annotations of ignored validations: %w", err)
 		}
 	}
-	r.mu.Lock()
-	r.applied[in.Install.UID] = digest
-	r.mu.Unlock()
+	r.applied.Set(in.Install.UID, digest)
 	return nil
 }
 
@@ -364,65 +350,4 @@ func (r *Reconciler) manifests(ctx context.Context, in *Inputs) error {
 		}
 	}
 	return nil
-}
-
-// read reads the objects that an AgentClusterInstall and its ClusterDeployment refer to.
-func (r *Reconciler) read(ctx context.Context, in *Inputs) error {
-	spec, namespace := &in.Install.Spec, in.Deployment.Namespace
-	if in.Deployment.Spec.PullSecretRef == nil {
-		return &resource.InputError{Err: errors.New("require spec.pullSecretRef of the ClusterDeployment, found none")}
-	}
-	secret, err := r.Secret(ctx, types.NamespacedName{Namespace: namespace, Name: in.Deployment.Spec.PullSecretRef.Name})
-	if err != nil {
-		return err
-	}
-	text, exists := secret.Data[corev1.DockerConfigJsonKey]
-	if !exists {
-		return &resource.InputError{Err: fmt.Errorf("require %s in Secret %s, found none", corev1.DockerConfigJsonKey, secret.Name)}
-	}
-	in.PullSecret = strings.TrimSpace(string(text))
-	if spec.ImageSetRef == nil {
-		return &resource.InputError{Err: errors.New("require spec.imageSetRef, found none")}
-	}
-	set := &hive.ClusterImageSet{}
-	err = r.Kube.Get(ctx, types.NamespacedName{Name: spec.ImageSetRef.Name}, set)
-	switch {
-	case apierrors.IsNotFound(err):
-		return &resource.InputError{Err: fmt.Errorf("require ClusterImageSet %s, found none", spec.ImageSetRef.Name)}
-	case err != nil:
-		return fmt.Errorf("read ClusterImageSet %s: %w", spec.ImageSetRef.Name, err)
-	}
-	in.ReleaseImage = set.Spec.ReleaseImage
-	if spec.IgnitionEndpoint != nil && spec.IgnitionEndpoint.CaCertificateReference != nil {
-		ref := spec.IgnitionEndpoint.CaCertificateReference
-		secret, err := r.Secret(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})
-		if err != nil {
-			return err
-		}
-		if in.EndpointCA = secret.Data[corev1.TLSCertKey]; len(in.EndpointCA) == 0 {
-			return &resource.InputError{Err: fmt.Errorf("require %s in Secret %s/%s, found none", corev1.TLSCertKey, ref.Namespace, ref.Name)}
-		}
-	}
-	in.Manifests = map[string]string{}
-	for _, name := range configMapsOf(spec) {
-		found, err := r.ConfigMap(ctx, types.NamespacedName{Namespace: namespace, Name: name})
-		if err != nil {
-			return err
-		}
-		if err := merge(in.Manifests, found.Data, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// configMapsOf lists the ConfigMaps with manifests.
-func configMapsOf(spec *hiveext.AgentClusterInstallSpec) (names []string) {
-	for _, ref := range spec.ManifestsConfigMapRefs {
-		names = append(names, ref.Name)
-	}
-	if spec.ManifestsConfigMapRefs == nil && spec.ManifestsConfigMapRef != nil {
-		return []string{spec.ManifestsConfigMapRef.Name}
-	}
-	return names
 }

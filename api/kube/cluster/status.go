@@ -3,10 +3,8 @@ package cluster
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -213,26 +211,13 @@ func isUnrecognized(c *wire.Cluster) verdict {
 func isValidated(c *wire.Cluster, results agentinstall.ValidationsStatus) verdict {
 	switch {
 	case c.Status == wire.ClusterStatusInsufficient:
-		return no(hiveext.ReasonValidationsFailing, fails+failing(results))
+		return no(hiveext.ReasonValidationsFailing, fails+resource.Failing(results))
 	case c.Status == wire.ClusterStatusPendingForInput:
-		return no(hiveext.ReasonValidationsUserPending, userPending+failing(results))
+		return no(hiveext.ReasonValidationsUserPending, userPending+resource.Failing(results))
 	case c.Status == wire.ClusterStatusAddingHosts, len(results) > 0:
 		return yes(hiveext.ReasonValidationsPassing, passing)
 	}
 	return verdict{corev1.ConditionUnknown, hiveext.ReasonValidationsUnknown, unknown}
-}
-
-// failing lists the messages of the validations that do not pass, in the order of their groups.
-func failing(results agentinstall.ValidationsStatus) string {
-	var messages []string
-	for _, group := range slices.Sorted(maps.Keys(results)) {
-		for _, r := range results[group] {
-			if r.Status != "success" && r.Status != "disabled" {
-				messages = append(messages, r.Message)
-			}
-		}
-	}
-	return strings.Join(messages, ",")
 }
 
 func isCompleted(in Inputs) verdict {

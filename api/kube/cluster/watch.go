@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -29,7 +28,6 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	r.applied, r.attempted = map[types.UID][sha256.Size]byte{}, map[types.UID]int64{}
 	err := m.GetFieldIndexer().IndexField(context.Background(), &agentinstall.Agent{}, byDeployment, func(o kube.Object) []string {
 		a, isAgent := o.(*agentinstall.Agent)
 		if !isAgent || deploymentOf(a).Name == "" {
@@ -62,11 +60,9 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 		WatchesRawSource(changes).Complete(r)
 }
 
-// byOthers passes changes of users, and a resync. The controller's own writes of the status are no reason to ask the service again.
+// byOthers passes changes of users, also of annotations that act.
 var byOthers = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	before, after := e.ObjectOld, e.ObjectNew
-	return before.GetResourceVersion() == after.GetResourceVersion() || before.GetGeneration() != after.GetGeneration() ||
-		resource.Paused(before) != resource.Paused(after) || annotations(before) != annotations(after)
+	return resource.ChangedByOthers(e) || annotations(e.ObjectOld) != annotations(e.ObjectNew)
 }}
 
 // annotations returns the annotations that act.
@@ -125,22 +121,10 @@ func usesImageSet(_ *hive.ClusterDeployment, i *hiveext.AgentClusterInstall, o k
 
 // requests returns the ClusterDeployments that an object concerns.
 func (r *Reconciler) requests(concerns func(*hive.ClusterDeployment, *hiveext.AgentClusterInstall, kube.Object) bool) handler.MapFunc {
-	return func(ctx context.Context, o kube.Object) (found []reconcile.Request) {
-		var deployments hive.ClusterDeploymentList
-		if err := r.Kube.List(ctx, &deployments); err != nil {
-			return nil // the cache is not filled: each is reconciled then
-		}
-		for n := range deployments.Items {
-			d := &deployments.Items[n]
-			install := &hiveext.AgentClusterInstall{}
-			ref := d.Spec.ClusterInstallRef
-			if ref == nil || r.Kube.Get(ctx, kube.ObjectKey{Namespace: d.Namespace, Name: ref.Name}, install) != nil {
-				continue
-			}
-			if concerns(d, install, o) {
-				found = append(found, reconcile.Request{NamespacedName: kube.ObjectKeyFromObject(d)})
-			}
-		}
-		return found
+	return func(ctx context.Context, o kube.Object) []reconcile.Request {
+		return resource.Requests(ctx, r.Kube, &hive.ClusterDeploymentList{}, func(d *hive.ClusterDeployment) bool {
+			install, ref := &hiveext.AgentClusterInstall{}, d.Spec.ClusterInstallRef
+			return ref != nil && r.Kube.Get(ctx, kube.ObjectKey{Namespace: d.Namespace, Name: ref.Name}, install) == nil && concerns(d, install, o)
+		})
 	}
 }

@@ -2,12 +2,9 @@ package infraenv
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,9 +43,7 @@ type Reconciler struct {
 	Service Service
 	Now     func() time.Time
 
-	mu sync.Mutex
-	// applied has digests of the settings that the service took last. Without one it is sent the settings once more.
-	applied map[types.UID][sha256.Size]byte
+	applied resource.Taken
 }
 
 // Reconcile makes the service and the status follow a resource.
@@ -137,14 +132,10 @@ func (r *Reconciler) apply(ctx context.Context, in Inputs, id uuid.UUID) (*wire.
 	if err != nil {
 		return nil, &resource.InputError{Err: err}
 	}
-	text, err := json.Marshal(update)
+	digest, err := resource.DigestOf(update)
 	if err != nil {
-		return nil, fmt.Errorf("encode the settings: %w", err)
+		return nil, err
 	}
-	applied := sha256.Sum256(text)
-	r.mu.Lock()
-	same := r.applied[e.UID] == applied
-	r.mu.Unlock()
 	var env *wire.InfraEnv
 	switch {
 	case id == uuid.Nil:
@@ -156,16 +147,14 @@ func (r *Reconciler) apply(ctx context.Context, in Inputs, id uuid.UUID) (*wire.
 			return nil, errors.Join(err, r.Index.Load(ctx)) // another process may have registered it
 		}
 		r.Index.Set(objects.InfraEnv, kube.ObjectKeyFromObject(e), env.ID)
-	case same:
+	case r.applied.Has(e.UID, digest):
 		return r.Service.InfraEnv(ctx, id)
 	default:
 		if env, err = r.Service.UpdateInfraEnv(ctx, id, update, owned); err != nil {
 			return nil, err
 		}
 	}
-	r.mu.Lock()
-	r.applied[e.UID] = applied
-	r.mu.Unlock()
+	r.applied.Set(e.UID, digest)
 	return env, nil
 }
 
@@ -221,9 +210,7 @@ func (r *Reconciler) finalize(ctx context.Context, e *agentinstall.InfraEnv, id 
 		}
 	}
 	controllerutil.RemoveFinalizer(e, agentinstall.InfraEnvFinalizer)
-	r.mu.Lock()
-	delete(r.applied, e.UID)
-	r.mu.Unlock()
+	r.applied.Forget(e.UID)
 	return reconcile.Result{}, kube.IgnoreNotFound(r.Kube.Patch(ctx, e, kube.MergeFromWithOptions(before, kube.MergeFromWithOptimisticLock{})))
 }
 

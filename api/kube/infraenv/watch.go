@@ -2,7 +2,6 @@ package infraenv
 
 import (
 	"context"
-	"crypto/sha256"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +20,6 @@ import (
 
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	r.applied = map[types.UID][sha256.Size]byte{}
 	changes := source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		r.Index.Watch(objects.InfraEnv, func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) })
 		r.Index.Watch(objects.Cluster, func(key types.NamespacedName) { r.enqueue(ctx, queue, ofCluster(key)) })
@@ -70,15 +68,6 @@ func (r *Reconciler) enqueue(
 	}
 }
 
-func (r *Reconciler) that(ctx context.Context, which func(*agentinstall.InfraEnv) bool) (found []reconcile.Request) {
-	var list agentinstall.InfraEnvList
-	if err := r.Kube.List(ctx, &list); err != nil {
-		return nil // the cache is not filled: each is reconciled then
-	}
-	for n := range list.Items {
-		if which(&list.Items[n]) {
-			found = append(found, reconcile.Request{NamespacedName: kube.ObjectKeyFromObject(&list.Items[n])})
-		}
-	}
-	return found
+func (r *Reconciler) that(ctx context.Context, which func(*agentinstall.InfraEnv) bool) []reconcile.Request {
+	return resource.Requests(ctx, r.Kube, &agentinstall.InfraEnvList{}, which)
 }

@@ -3,6 +3,9 @@ package resource
 
 import (
 	"errors"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -79,3 +82,16 @@ func SetCondition(list *[]agentinstall.Condition, c agentinstall.Condition) {
 
 // Now returns the time as resources have it, in seconds.
 func Now(now time.Time) metav1.Time { return metav1.NewTime(now.Truncate(time.Second)) }
+
+// Failing lists the messages of the validations that do not pass, in the order of their groups.
+func Failing(results agentinstall.ValidationsStatus) string {
+	var messages []string
+	for _, group := range slices.Sorted(maps.Keys(results)) {
+		for _, r := range results[group] {
+			if r.Status != "success" && r.Status != "disabled" {
+				messages = append(messages, r.Message)
+			}
+		}
+	}
+	return strings.Join(messages, ",")
+}
