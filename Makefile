@@ -397,7 +397,7 @@ generate: $(D2) ## write generated files again
 	cd api && $(GO) tool oapi-codegen -config oapi-server.yaml openapi.yaml
 	$(NICE) $(GO) tool controller-gen object paths=./api/kube/...
 	$(NICE) $(GO) tool controller-gen crd paths=./api/kube/agentinstall paths=./api/kube/hiveext output:crd:dir=deploy/crds
-	$(NICE) $(GO) test ./internal/cluster/lifecycle ./internal/cluster/operators ./internal/cluster/validation ./internal/cluster/events ./internal/platform/metrics ./internal/cluster/steps ./internal/cluster/duesteps ./internal/cluster/openshift ./api ./internal/app/settings -vet=off -run Docs -update
+	$(NICE) $(GO) test ./internal/cluster/lifecycle ./internal/cluster/operators ./internal/cluster/validation ./internal/cluster/events ./internal/platform/metrics ./internal/cluster/steps ./internal/cluster/duesteps ./internal/cluster/features ./api ./internal/app/settings -vet=off -run Docs -update
 	$(D2) --layout elk --elk-nodeNodeBetweenLayers 45 --omit-version --pad 20 --scale 0.85 docs/architecture.d2 docs/architecture.svg
 	@chmod 644 docs/architecture.svg
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -64,7 +64,7 @@ func clusterIdentity(c *model.Cluster) wire.Cluster {
 			Mode:     wire.DiskEncryptionMode(c.DiskEncryption.Mode), TangServers: c.DiskEncryption.TangServers,
 		},
 		InstallConfigOverrides: c.InstallConfigOverride, OperatorBundles: chosenBundles(c),
-		FeatureUsage: openshift.UsageText(c),
+		FeatureUsage: features.UsageText(c),
 	}
 	if c.SingleNode() {
 		out.HighAvailabilityMode = wire.ClusterHighAvailabilityModeNone

@@ -10,7 +10,7 @@ import (
 	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/transitions"
@@ -115,7 +115,7 @@ func checkHostRole(role model.Role, c *model.Cluster) error {
 	if role != model.RoleArbiter || c == nil {
 		return nil
 	}
-	if err := openshift.CheckArbiter(c); err != nil {
+	if err := features.CheckArbiter(c); err != nil {
 		return model.Invalidf("host_role: %s", err)
 	}
 	return nil

@@ -4,14 +4,14 @@ import (
 	"net/http"
 	"slices"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
 
 // singleNodeFeature is the only feature that changes a bundle.
-const singleNodeFeature = string(openshift.FeatureSNO)
+const singleNodeFeature = string(features.SNO)
 
 // V2ListSupportedOperators lists the names of the available operators.
 func (s *server) V2ListSupportedOperators(w http.ResponseWriter, r *http.Request) error {
@@ -36,7 +36,7 @@ func (s *server) V2ListOperatorProperties(w http.ResponseWriter, r *http.Request
 
 // V2ListBundles lists the bundles of operators that can be used in a setting.
 func (s *server) V2ListBundles(w http.ResponseWriter, r *http.Request, params wire.V2ListBundlesParams) error {
-	bundles, err := operators.Bundles(openshift.Setting{
+	bundles, err := operators.Bundles(features.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
 		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
 	}, hasSingleNode(params.FeatureIds))

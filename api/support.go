@@ -6,7 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
+	"slipway/internal/cluster/operators"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -15,7 +16,7 @@ import (
 
 // GetSupportedFeatures returns the support level of each feature for a version, architecture and platform.
 func (s *server) GetSupportedFeatures(w http.ResponseWriter, r *http.Request, params wire.GetSupportedFeaturesParams) error {
-	levels, err := openshift.Levels(openshift.Setting{
+	levels, err := operators.Features.Levels(features.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
 		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
 	})
@@ -35,14 +36,14 @@ func (s *server) GetDetailedSupportedFeatures(
 	r *http.Request,
 	params wire.GetDetailedSupportedFeaturesParams,
 ) error {
-	setting := openshift.Setting{
+	setting := features.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
 		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
 	}
-	if err := openshift.CheckPlatform(setting); err != nil {
+	if err := features.CheckPlatform(setting); err != nil {
 		return err
 	}
-	list, err := openshift.Detailed(setting)
+	list, err := operators.Features.Detailed(setting)
 	out := struct {
 		Features  []wire.Feature  `json:"features"`
 		Operators []wire.Operator `json:"operators"`
@@ -66,7 +67,7 @@ func (s *server) GetDetailedSupportedFeatures(
 	return ok(w, out)
 }
 
-func featureIDs(list []openshift.FeatureID) []wire.FeatureSupportLevelID {
+func featureIDs(list []features.ID) []wire.FeatureSupportLevelID {
 	out := make([]wire.FeatureSupportLevelID, len(list))
 	for i, id := range list {
 		out[i] = wire.FeatureSupportLevelID(id)
@@ -76,7 +77,7 @@ func featureIDs(list []openshift.FeatureID) []wire.FeatureSupportLevelID {
 
 // GetSupportedArchitectures returns the support level of each architecture for a version.
 func (s *server) GetSupportedArchitectures(w http.ResponseWriter, r *http.Request, params wire.GetSupportedArchitecturesParams) error {
-	levels, err := openshift.Architectures(params.OpenshiftVersion)
+	levels, err := features.Architectures(params.OpenshiftVersion)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
+	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -39,7 +40,7 @@ func check(c *model.Cluster, around Surroundings) error {
 			return err
 		}
 	}
-	if err := openshift.Check(c, featuresOf(c, around)); err != nil {
+	if err := operators.Features.Check(c, featuresOf(c, around)); err != nil {
 		return err
 	}
 	for _, env := range around.InfraEnvs {
@@ -56,7 +57,7 @@ func CheckInfraEnv(c *model.Cluster, e *model.InfraEnv) error {
 	if c.DayTwo() {
 		return nil
 	}
-	if err := openshift.Check(c, openshift.FeaturesOf(c, nil, e)); err != nil {
+	if err := operators.Features.Check(c, operators.Features.Used(c, nil, e)); err != nil {
 		return err
 	}
 	return checkArchitecture(c, e)
@@ -67,16 +68,16 @@ func checkArchitecture(c *model.Cluster, e *model.InfraEnv) error {
 	if e.CPUArchitecture == "" || c.UserManagedNetworking {
 		return nil
 	}
-	return openshift.CheckIn(openshift.Setting{
+	return operators.Features.CheckIn(features.Setting{
 		Version: c.OpenShiftVersion, Architecture: e.CPUArchitecture, Platform: c.Platform.Type, ExternalName: c.Platform.ExternalName,
-	}, []openshift.FeatureID{openshift.FeatureClusterManagedNetworking})
+	}, []features.ID{features.ClusterManagedNetworking})
 }
 
 // featuresOf lists the features that a definition, its hosts and its InfraEnvs use.
-func featuresOf(c *model.Cluster, around Surroundings) []openshift.FeatureID {
-	used := openshift.FeaturesOf(c, around.Hosts, nil)
+func featuresOf(c *model.Cluster, around Surroundings) []features.ID {
+	used := operators.Features.Used(c, around.Hosts, nil)
 	for _, env := range around.InfraEnvs {
-		for _, id := range openshift.FeaturesOf(c, around.Hosts, env) {
+		for _, id := range operators.Features.Used(c, around.Hosts, env) {
 			if !slices.Contains(used, id) {
 				used = append(used, id)
 			}

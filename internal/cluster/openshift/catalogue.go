@@ -73,7 +73,7 @@ func errArchitecture(r Release, architecture string) error {
 		"cpu_architecture: require one of %v for OpenShift %s, found %s",
 		r.CPUArchitectures,
 		r.Version,
-		cmp.Or(architecture, x8664),
+		cmp.Or(architecture, model.X8664),
 	)
 }
 
@@ -84,8 +84,8 @@ func (l Releases) like(r Release, asked string) Releases {
 	if r.Version == asked {
 		return out
 	}
-	minor := strings.TrimSuffix(r.minor(), "-"+multi)
-	for _, builds := range []string{minor, minor + "-" + multi} {
+	minor := strings.TrimSuffix(r.minor(), "-"+model.Multi)
+	for _, builds := range []string{minor, minor + "-" + model.Multi} {
 		for _, other := range l {
 			if other.minor() == builds && other.Version != r.Version {
 				out = append(out, other)
@@ -98,13 +98,13 @@ func (l Releases) like(r Release, asked string) Releases {
 // serve returns the release with the image for a cluster of an architecture, and the architecture of that
 // cluster; false when it has none.
 func (r Release) serve(name string) (Release, string, bool) {
-	asked := architectureOf(name)
+	asked := model.Architecture(name)
 	one := len(r.CPUArchitectures) > 1 && r.CPUArchitecture == "" // image for all of them, not marked as such
 	switch {
 	case r.Multi():
-		return r, multi, name == "" || asked == multi || slices.Contains(r.CPUArchitectures, asked)
-	case asked == multi:
-		return r, multi, one
+		return r, model.Multi, name == "" || asked == model.Multi || slices.Contains(r.CPUArchitectures, asked)
+	case asked == model.Multi:
+		return r, model.Multi, one
 	case !slices.Contains(r.CPUArchitectures, asked):
 		return r, "", false
 	}
@@ -120,7 +120,7 @@ func (l Releases) chooseImage(w Wish) (Release, string, error) {
 			if r.images[name] != w.Image {
 				continue
 			}
-			if w.Version != "" && w.Version != r.Version && w.Version != strings.TrimSuffix(r.minor(), "-"+multi) &&
+			if w.Version != "" && w.Version != r.Version && w.Version != strings.TrimSuffix(r.minor(), "-"+model.Multi) &&
 				w.Version != r.minor() {
 				return r, "", model.Invalidf("ocp_release_image: require an image of OpenShift %s, found one of %s", w.Version, r.Version)
 			}
@@ -144,8 +144,8 @@ func (l Releases) chooseImage(w Wish) (Release, string, error) {
 		if bad != nil {
 			return r, "", err
 		}
-		r = Release{Version: v.String(), CPUArchitectures: []string{architectureOf(w.Architecture)}}
+		r = Release{Version: v.String(), CPUArchitectures: []string{model.Architecture(w.Architecture)}}
 	}
 	r.Image = w.Image
-	return r, cmp.Or(w.Architecture, x8664), nil
+	return r, cmp.Or(w.Architecture, model.X8664), nil
 }

@@ -121,7 +121,8 @@ func (o *OSImage) checkKey() error {
 		return fmt.Errorf("openshift_version: require one such as 4.22, found %q: %w", o.OpenShiftVersion, err)
 	}
 	name := o.CPUArchitecture
-	if o.CPUArchitecture = architectureOf(name); name == "" || !slices.Contains([]string{x8664, arm64, ppc64le, s390x}, o.CPUArchitecture) {
+	o.CPUArchitecture = model.Architecture(name)
+	if name == "" || !slices.Contains(model.Architectures(), o.CPUArchitecture) {
 		return fmt.Errorf("cpu_architecture of version %s: require x86_64, arm64, ppc64le or s390x, found %q", o.OpenShiftVersion, name)
 	}
 	if o.Type != "" && o.Type != TypeDisconnectedISO {
@@ -168,7 +169,7 @@ func (l OSImages) Find(version, architecture string) (OSImage, error) {
 		err = model.Invalidf(
 			"require an operating system image for OpenShift %q on %s, found none in the settings of the service",
 			version,
-			architectureOf(architecture),
+			model.Architecture(architecture),
 		)
 	}
 	return image, err
@@ -178,7 +179,7 @@ func (l OSImages) Find(version, architecture string) (OSImage, error) {
 // other image takes its place. Images with a version of OKD serve OKD alone, which prefers them over images without. The error is a
 // model.ErrInvalid: the version is invalid.
 func (l OSImages) Lookup(version, architecture, imageType string) (OSImage, bool, error) {
-	architecture = architectureOf(architecture)
+	architecture = model.Architecture(architecture)
 	if isBuild(version) {
 		i := slices.IndexFunc(l, func(image OSImage) bool {
 			return image.Version == version && image.CPUArchitecture == architecture && image.Type == imageType

@@ -39,7 +39,7 @@ type Release struct {
 
 // Multi reports whether one image of the release serves several architectures at once.
 func (r Release) Multi() bool {
-	return r.CPUArchitecture == multi || strings.HasSuffix(r.Version, "-"+multi)
+	return r.CPUArchitecture == model.Multi || strings.HasSuffix(r.Version, "-"+model.Multi)
 }
 
 // Releases are the available versions, newest first.
@@ -87,14 +87,14 @@ func (r *Release) complete() error {
 	if r.CPUArchitecture == "" && len(r.CPUArchitectures) == 0 {
 		return fmt.Errorf("cpu_architectures: require at least one, found none")
 	}
-	if r.CPUArchitecture != "" && len(r.CPUArchitectures) == 0 && r.CPUArchitecture != multi {
+	if r.CPUArchitecture != "" && len(r.CPUArchitectures) == 0 && r.CPUArchitecture != model.Multi {
 		r.CPUArchitectures = []string{r.CPUArchitecture}
 	}
 	if err := normaliseArchitectures(&r.CPUArchitecture, r.CPUArchitectures); err != nil {
 		return err
 	}
-	if r.CPUArchitecture == multi && len(r.CPUArchitectures) == 0 {
-		return fmt.Errorf("cpu_architectures: require those that image %s serves, found none", multi)
+	if r.CPUArchitecture == model.Multi && len(r.CPUArchitectures) == 0 {
+		return fmt.Errorf("cpu_architectures: require those that image %s serves, found none", model.Multi)
 	}
 	if r.SupportLevel == "" {
 		r.SupportLevel = levelOfRelease(v)
@@ -111,15 +111,15 @@ func (r *Release) complete() error {
 // normaliseArchitectures maps architectures to the names that lists of releases use, and refuses unknown ones.
 func normaliseArchitectures(image *string, hosts []string) error {
 	if *image != "" {
-		*image = architectureOf(*image)
+		*image = model.Architecture(*image)
 	}
 	for i, name := range hosts {
-		hosts[i] = architectureOf(name)
-		if !slices.Contains([]string{x8664, arm64, ppc64le, s390x}, hosts[i]) {
+		hosts[i] = model.Architecture(name)
+		if !slices.Contains(model.Architectures(), hosts[i]) {
 			return fmt.Errorf("cpu_architectures: require x86_64, arm64, ppc64le or s390x, found %q", name)
 		}
 	}
-	if *image != "" && *image != multi && !slices.Contains(hosts, *image) {
+	if *image != "" && *image != model.Multi && !slices.Contains(hosts, *image) {
 		return fmt.Errorf("cpu_architecture: require multi or one of cpu_architectures %v, found %q", hosts, *image)
 	}
 	return nil
@@ -140,7 +140,7 @@ func levelOfRelease(v *semver.Version) string {
 func minorOf(v *semver.Version, isMulti bool) string {
 	minor := fmt.Sprintf("%d.%d", v.Major(), v.Minor())
 	if isMulti {
-		return minor + "-" + multi
+		return minor + "-" + model.Multi
 	}
 	return minor
 }
@@ -148,7 +148,7 @@ func minorOf(v *semver.Version, isMulti bool) string {
 // add puts an item into the list, with the others of its version if there are any.
 func (l *Releases) add(item Release) error {
 	covers := item.CPUArchitectures
-	if item.CPUArchitecture != "" && item.CPUArchitecture != multi {
+	if item.CPUArchitecture != "" && item.CPUArchitecture != model.Multi {
 		covers = []string{item.CPUArchitecture}
 	}
 	i := slices.IndexFunc(*l, func(r Release) bool { return r.Version == item.Version })
@@ -166,8 +166,8 @@ func (l *Releases) add(item Release) error {
 			r.CPUArchitectures = append(r.CPUArchitectures, name)
 		}
 	}
-	if item.CPUArchitecture == x8664 {
-		r.Image, r.CPUArchitecture = item.Image, x8664 // the default for a cluster without an architecture
+	if item.CPUArchitecture == model.X8664 {
+		r.Image, r.CPUArchitecture = item.Image, model.X8664 // the default for a cluster without an architecture
 	}
 	r.Default = r.Default || item.Default
 	return nil

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"slipway/internal/model"
 )
 
 // shippedLists are the lists of a deployment that sets none; their README says where they come from.
@@ -91,7 +93,7 @@ func (l Releases) Items() []Release {
 			}
 			if i, found := byImage[image]; found {
 				items[i].CPUArchitectures = append(items[i].CPUArchitectures, name)
-				items[i].CPUArchitecture = multi
+				items[i].CPUArchitecture = model.Multi
 				continue
 			}
 			item := Release{
@@ -100,7 +102,7 @@ func (l Releases) Items() []Release {
 				Default: r.Default && len(byImage) == 0,
 			}
 			if r.Multi() {
-				item.CPUArchitecture = multi
+				item.CPUArchitecture = model.Multi
 			}
 			byImage[image] = len(items)
 			items = append(items, item)

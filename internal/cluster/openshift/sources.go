@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/Masterminds/semver/v3"
+
+	"slipway/internal/model"
 )
 
 // ReleaseSource names channels of the update service in which releases of a minor version
@@ -54,18 +56,18 @@ func (s *ReleaseSource) check() error {
 	if !minorVersion.MatchString(s.OpenShiftVersion) {
 		return fmt.Errorf("openshift_version: require one such as 4.22, found %q", s.OpenShiftVersion)
 	}
-	hosts := []string{x8664, "aarch64", arm64, ppc64le, s390x}
+	hosts := append(model.Architectures(), "aarch64")
 	for _, name := range s.MultiCPUArchitectures {
 		if !slices.Contains(hosts, name) {
 			return fmt.Errorf("multi_cpu_architectures: require names of %v, found %q", hosts, name)
 		}
 	}
 	for _, c := range s.UpgradeChannels {
-		if c.CPUArchitecture != multi && !slices.Contains(hosts, c.CPUArchitecture) {
-			return fmt.Errorf("upgrade_channels.cpu_architecture: require %s or one of %v, found %q", multi, hosts, c.CPUArchitecture)
+		if c.CPUArchitecture != model.Multi && !slices.Contains(hosts, c.CPUArchitecture) {
+			return fmt.Errorf("upgrade_channels.cpu_architecture: require %s or one of %v, found %q", model.Multi, hosts, c.CPUArchitecture)
 		}
-		if c.CPUArchitecture == multi && len(s.MultiCPUArchitectures) == 0 {
-			return fmt.Errorf("multi_cpu_architectures: require the architectures of %s builds, found none", multi)
+		if c.CPUArchitecture == model.Multi && len(s.MultiCPUArchitectures) == 0 {
+			return fmt.Errorf("multi_cpu_architectures: require the architectures of %s builds, found none", model.Multi)
 		}
 		for _, name := range c.Channels {
 			if !slices.Contains(channels, name) {
@@ -89,10 +91,10 @@ func (q Question) ChannelName() string { return q.Channel + "-" + q.Source.OpenS
 // GraphArchitecture returns the update service's name for the architecture.
 func (q Question) GraphArchitecture() string {
 	switch q.CPUArchitecture {
-	case x8664:
+	case model.X8664:
 		return "amd64"
 	case "aarch64":
-		return arm64
+		return model.ARM64
 	}
 	return q.CPUArchitecture
 }
@@ -139,7 +141,7 @@ func ReleasesIn(answers []Answer, levels map[string]string) Releases {
 const releaseImage = "quay.io/openshift-release-dev/ocp-release:%s-%s"
 
 func (l *Releases) found(a Answer, v *semver.Version, levels map[string]string) {
-	architecture := architectureOf(a.CPUArchitecture)
+	architecture := model.Architecture(a.CPUArchitecture)
 	level := levels[minorOf(v, false)]
 	switch {
 	case a.Channel == "candidate" || levelOfRelease(v) == SupportBeta:
@@ -151,14 +153,14 @@ func (l *Releases) found(a Answer, v *semver.Version, levels map[string]string) 
 		Version: v.Original(), CPUArchitecture: architecture, SupportLevel: level,
 		CPUArchitectures: []string{architecture}, Image: fmt.Sprintf(releaseImage, v.Original(), imageArchitecture(architecture)),
 	}
-	if architecture == multi {
+	if architecture == model.Multi {
 		item.CPUArchitectures = nil
 		for _, name := range a.Source.MultiCPUArchitectures {
-			item.CPUArchitectures = append(item.CPUArchitectures, architectureOf(name))
+			item.CPUArchitectures = append(item.CPUArchitectures, model.Architecture(name))
 		}
-		item.Version += "-" + multi
+		item.Version += "-" + model.Multi
 	}
-	item.DisplayName, item.OpenShiftVersion = item.Version, minorOf(v, architecture == multi)
+	item.DisplayName, item.OpenShiftVersion = item.Version, minorOf(v, architecture == model.Multi)
 	i := slices.IndexFunc(*l, func(r Release) bool { return r.Version == item.Version })
 	if i >= 0 && (*l)[i].SupportLevel == SupportBeta {
 		(*l)[i].SupportLevel = level // it is in another channel as well
@@ -167,7 +169,7 @@ func (l *Releases) found(a Answer, v *semver.Version, levels map[string]string) 
 }
 
 func imageArchitecture(name string) string {
-	if name == arm64 {
+	if name == model.ARM64 {
 		return "aarch64"
 	}
 	return name

@@ -3,7 +3,7 @@ package operators
 import (
 	"slices"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/model"
 )
 
@@ -47,11 +47,11 @@ var bundles = []bundle{
 
 // Bundles lists the bundles whose operators can all be used in a setting, as clusters of
 // several nodes or single nodes have them. The error is a model.ErrInvalid.
-func Bundles(s openshift.Setting, singleNode bool) ([]Bundle, error) {
-	if err := openshift.CheckPlatform(s); err != nil {
+func Bundles(s features.Setting, singleNode bool) ([]Bundle, error) {
+	if err := features.CheckPlatform(s); err != nil {
 		return nil, err
 	}
-	list, err := openshift.Detailed(s)
+	list, err := Features.Detailed(s)
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,8 @@ package operators
 import (
 	"time"
 
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/hardware"
-	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 )
 
@@ -26,7 +26,11 @@ var catalogue = []Operator{
 	{
 		Name: "amd-gpu", Title: "AMD GPU",
 		Description: "Makes AMD GPUs usable for workloads.",
-		Feature:     openshift.FeatureAMDGPU,
+		Feature: features.Row{
+			ID:     "AMD_GPU",
+			Level:  features.LevelDevPreview,
+			Limits: []features.Limit{features.NotOn(model.ARM64, model.PPC64LE, model.S390X)},
+		},
 		Subscription: Subscription{
 			Namespace: "openshift-amd-gpu", Name: "amd-gpu-operator", Source: certifiedOperators,
 			Channel: "alpha", Group: "kube-amd-gpu", ClusterMonitoring: true, PrometheusRole: true,
@@ -43,7 +47,11 @@ var catalogue = []Operator{
 	{
 		Name: "authorino", Title: "Authorino",
 		Description: "Authorizes requests to the API of models and services.",
-		Feature:     openshift.FeatureAuthorino,
+		Feature: features.Row{
+			ID:     "AUTHORINO",
+			Level:  features.LevelDevPreview,
+			Limits: []features.Limit{features.NotOn(model.ARM64)},
+		},
 		Subscription: Subscription{
 			Namespace: "openshift-operators", Name: "authorino-operator",
 			Channel: "tech-preview-v1",
@@ -53,7 +61,7 @@ var catalogue = []Operator{
 	{
 		Name: "cluster-observability", Title: "Cluster observability",
 		Description: "Manages monitoring stacks and the observability pages of the console.",
-		Feature:     openshift.FeatureClusterObservability,
+		Feature:     features.Row{ID: "CLUSTER_OBSERVABILITY"},
 		Subscription: Subscription{
 			Namespace: "openshift-cluster-observability-operator", Name: "cluster-observability-operator",
 			Channel: "stable", Group: "cluster-observability", ClusterMonitoring: true,
@@ -65,7 +73,7 @@ var catalogue = []Operator{
 	{
 		Name: "fence-agents-remediation", Title: "Fence agents remediation",
 		Description: "Restarts unhealthy nodes through their management controllers.",
-		Feature:     openshift.FeatureFenceAgentsRemediation,
+		Feature:     features.Row{ID: features.FenceAgentsRemediation, Excludes: features.Never(features.SNO)},
 		Subscription: Subscription{
 			Namespace: "openshift-workload-availability", Name: "fence-agents-remediation",
 			Channel: "stable", Group: "openshift-node-availability",
@@ -76,7 +84,7 @@ var catalogue = []Operator{
 	{
 		Name: "kmm", Title: "Kernel module management",
 		Description: "Builds and loads kernel modules that the system does not ship.",
-		Feature:     openshift.FeatureKMM,
+		Feature:     features.Row{ID: "KMM", Level: features.LevelDevPreview},
 		Subscription: Subscription{
 			Namespace: "openshift-kmm", Name: "kernel-module-management",
 			Channel: "stable", Group: "openshift-kmm",
@@ -89,7 +97,7 @@ var catalogue = []Operator{
 	{
 		Name: "kube-descheduler", Title: "Kube descheduler",
 		Description: "Moves running work to nodes that fit it better.",
-		Feature:     openshift.FeatureKubeDescheduler,
+		Feature:     features.Row{ID: features.KubeDescheduler, Excludes: features.Never(features.SNO)},
 		Subscription: Subscription{
 			Namespace: "openshift-kube-descheduler-operator", Name: "cluster-kube-descheduler-operator",
 			Channel: "stable", Group: "openshift-node-availability", OwnNamespace: true, ClusterMonitoring: true,
@@ -99,7 +107,7 @@ var catalogue = []Operator{
 	{
 		Name: "loki", Title: "Loki",
 		Description: "Stores logs; the object storage it needs is set up once the cluster runs.",
-		Feature:     openshift.FeatureLoki,
+		Feature:     features.Row{ID: "LOKI", Limits: []features.Limit{features.Since("4.17")}},
 		Subscription: Subscription{
 			Namespace: "openshift-operators-redhat", Name: "loki-operator",
 			Group: "loki-operator", ClusterMonitoring: true,
@@ -109,7 +117,7 @@ var catalogue = []Operator{
 	{
 		Name: "lso", Title: "Local storage",
 		Description: "Offers disks of nodes as volumes.",
-		Feature:     openshift.FeatureLSO,
+		Feature:     features.Row{ID: features.LSO, Limits: []features.Limit{features.NotOn(model.ARM64)}},
 		Subscription: Subscription{
 			Namespace: "openshift-local-storage", Name: "local-storage-operator",
 			Group: "local-storage", OwnNamespace: true, ClusterMonitoring: true, PrometheusRole: true,
@@ -120,7 +128,11 @@ var catalogue = []Operator{
 	{
 		Name: "mce", Title: "Multicluster engine",
 		Description: "Creates and manages other clusters; with an operator for storage it can install them.",
-		Feature:     openshift.FeatureMCE,
+		Feature: features.Row{
+			ID:       features.MCE,
+			Limits:   []features.Limit{features.Since("4.10"), features.NotFor(features.Nutanix)},
+			Excludes: features.Never(features.Nutanix),
+		},
 		Subscription: Subscription{
 			Namespace: "multicluster-engine", Name: "multicluster-engine",
 			Group: "mce", OwnNamespace: true,
@@ -135,7 +147,7 @@ var catalogue = []Operator{
 	{
 		Name: "metallb", Title: "MetalLB",
 		Description: "Gives services of type LoadBalancer addresses on bare metal.",
-		Feature:     openshift.FeatureMetalLB,
+		Feature:     features.Row{ID: "METALLB"},
 		Subscription: Subscription{
 			Namespace: "metallb-system", Name: "metallb-operator",
 			Channel: "stable", Group: "metallb",
@@ -145,7 +157,15 @@ var catalogue = []Operator{
 	{
 		Name: "mtv", Title: "Migration toolkit for virtualization",
 		Description: "Brings virtual machines from other platforms.",
-		Feature:     openshift.FeatureMTV,
+		Feature: features.Row{
+			ID: features.MTV,
+			Limits: []features.Limit{
+				features.NotOn(model.ARM64, model.S390X, model.PPC64LE),
+				features.NotFor(features.VSphere, features.Nutanix),
+				features.Since("4.14"),
+			},
+			Excludes: features.Never(features.Nutanix, features.VSphere),
+		},
 		Subscription: Subscription{
 			Namespace: "openshift-mtv", Name: "mtv-operator",
 			Group: "migration", OwnNamespace: true,
@@ -158,7 +178,15 @@ var catalogue = []Operator{
 	{
 		Name: "nmstate", Title: "NMState",
 		Description: "Configures the network of running nodes.",
-		Feature:     openshift.FeatureNMState,
+		Feature: features.Row{
+			ID: features.NMState,
+			Limits: []features.Limit{
+				features.NotOn(model.ARM64, model.S390X, model.PPC64LE),
+				features.NotFor(features.Nutanix, features.External),
+				features.Since("4.12"),
+			},
+			Excludes: features.Never(features.Nutanix, features.External, features.ExternalOCI),
+		},
 		Subscription: Subscription{
 			Namespace: "openshift-nmstate", Name: "kubernetes-nmstate-operator",
 			Channel: "stable", Group: "openshift-nmstate", OwnNamespace: true,
@@ -168,7 +196,11 @@ var catalogue = []Operator{
 	{
 		Name: "node-feature-discovery", Title: "Node feature discovery",
 		Description: "Labels nodes with the hardware they have.",
-		Feature:     openshift.FeatureNodeFeatureDiscovery,
+		Feature: features.Row{
+			ID:     "NODE_FEATURE_DISCOVERY",
+			Level:  features.LevelDevPreview,
+			Limits: []features.Limit{features.NotOn(model.PPC64LE, model.S390X), features.Since("4.6")},
+		},
 		Subscription: Subscription{
 			Namespace: "openshift-nfd", Name: "nfd",
 			Channel: "stable", Group: "openshift-nfd", OwnNamespace: true, ClusterMonitoring: true,
@@ -178,19 +210,19 @@ var catalogue = []Operator{
 	{
 		Name: "node-healthcheck", Title: "Node health check",
 		Description: "Finds unhealthy nodes and has them remedied.",
-		Feature:     openshift.FeatureNodeHealthcheck,
+		Feature:     features.Row{ID: features.NodeHealthcheck, Excludes: features.Never(features.SNO)},
 		Subscription: Subscription{
 			Namespace: "openshift-workload-availability", Name: "node-healthcheck-operator",
 			Channel: "stable", Group: "openshift-node-availability",
 		},
 		Timeout: usualTimeout,
 		// Versions before 25.1 install it themselves; later versions leave the choice of a remediation to the user.
-		brings: func(*model.Cluster) []string { return []string{"self-node-remediation"} },
+		brings: func(*Plan) []string { return []string{"self-node-remediation"} },
 	},
 	{
 		Name: "node-maintenance", Title: "Node maintenance",
 		Description: "Drains nodes for maintenance and takes them back.",
-		Feature:     openshift.FeatureNodeMaintenance,
+		Feature:     features.Row{ID: features.NodeMaintenance, Excludes: features.Never(features.SNO)},
 		Subscription: Subscription{
 			Namespace: "openshift-workload-maintenance", Name: "node-maintenance-operator",
 			Channel: "stable", Group: "openshift-node-availability",
@@ -200,7 +232,7 @@ var catalogue = []Operator{
 	{
 		Name: "numaresources", Title: "NUMA resources",
 		Description: "Places work that is sensitive to NUMA on fitting nodes.",
-		Feature:     openshift.FeatureNUMAResources,
+		Feature:     features.Row{ID: "NUMA_RESOURCES"},
 		Rule:        "numa-resources",
 		Subscription: Subscription{
 			Namespace: "openshift-numaresources", Name: "numaresources-operator",
@@ -212,7 +244,7 @@ var catalogue = []Operator{
 	{
 		Name: "oadp", Title: "API for data protection",
 		Description: "Backs applications up and restores them; where to is set up once the cluster runs.",
-		Feature:     openshift.FeatureOADP,
+		Feature:     features.Row{ID: "OADP"},
 		Subscription: Subscription{
 			Namespace: "openshift-adp", Name: "redhat-oadp-operator",
 			Group: "oadp", OwnNamespace: true,
@@ -224,7 +256,7 @@ var catalogue = []Operator{
 	{
 		Name: "openshift-logging", Title: "OpenShift Logging",
 		Description: "Collects logs and forwards them.",
-		Feature:     openshift.FeatureOpenShiftLogging,
+		Feature:     features.Row{ID: "OPENSHIFT_LOGGING", Limits: []features.Limit{features.Since("4.17")}},
 		Subscription: Subscription{
 			Namespace: "openshift-logging", Name: "cluster-logging",
 			Group: "cluster-logging", OwnNamespace: true, ClusterMonitoring: true,
@@ -235,7 +267,15 @@ var catalogue = []Operator{
 	{
 		Name: "osc", Title: "Sandboxed containers",
 		Description: "Runs containers in virtual machines of their own.",
-		Feature:     openshift.FeatureOSC,
+		Feature: features.Row{
+			ID: features.OSC,
+			Limits: []features.Limit{
+				features.NotOn(model.ARM64, model.S390X, model.PPC64LE),
+				features.NotFor(features.VSphere, features.Nutanix),
+				features.Since("4.10"),
+			},
+			Excludes: features.Never(features.Nutanix, features.VSphere),
+		},
 		Subscription: Subscription{
 			Namespace: "openshift-sandboxed-containers-operator", Name: "sandboxed-containers-operator",
 			Group: "sandboxed-containers-operator-group", OwnNamespace: true,
@@ -248,7 +288,7 @@ var catalogue = []Operator{
 	{
 		Name: "pipelines", Title: "Pipelines",
 		Description: "Runs pipelines that build and deliver software.",
-		Feature:     openshift.FeaturePipelines,
+		Feature:     features.Row{ID: "PIPELINES", Level: features.LevelDevPreview},
 		Subscription: Subscription{
 			Namespace: "openshift-operators", Name: "openshift-pipelines-operator-rh",
 			Channel: "latest",
@@ -258,7 +298,11 @@ var catalogue = []Operator{
 	{
 		Name: "self-node-remediation", Title: "Self node remediation",
 		Description: "Has unhealthy nodes restart themselves.",
-		Feature:     openshift.FeatureSelfNodeRemediation,
+		Feature: features.Row{
+			ID:       features.SelfNodeRemediation,
+			Level:    features.LevelTechPreview,
+			Excludes: features.Never(features.SNO),
+		},
 		Subscription: Subscription{
 			Namespace: "openshift-workload-availability", Name: "self-node-remediation",
 			Channel: "stable", Group: "openshift-node-availability",
@@ -269,7 +313,7 @@ var catalogue = []Operator{
 	{
 		Name: "serverless", Title: "Serverless",
 		Description: "Runs services that scale to zero.",
-		Feature:     openshift.FeatureServerless,
+		Feature:     features.Row{ID: "SERVERLESS", Level: features.LevelDevPreview},
 		Subscription: Subscription{
 			Namespace: "openshift-serverless", Name: "serverless-operator",
 			Channel: "stable", Group: "openshift-serverless",
@@ -279,7 +323,7 @@ var catalogue = []Operator{
 	{
 		Name: "servicemesh", Title: "Service mesh",
 		Description: "Controls and secures the traffic between services.",
-		Feature:     openshift.FeatureServiceMesh,
+		Feature:     features.Row{ID: "SERVICEMESH", Level: features.LevelDevPreview},
 		Subscription: Subscription{
 			Namespace: "openshift-operators", Name: "servicemeshoperator",
 			Channel: "stable",

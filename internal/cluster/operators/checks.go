@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/model"
 )
 
@@ -75,20 +75,17 @@ func (p *Plan) ownNeed(o *Operator, h *model.Host) (Result, bool) {
 	return Result{}, true
 }
 
-// severalArchitectures is the architecture of clusters whose hosts may differ in it.
-const severalArchitectures = "multi"
-
 // architecture checks the host's own in a cluster of several architectures.
 func (p *Plan) architecture(o *Operator, h *model.Host) (Result, bool) {
 	s := settingOf(p.cluster)
 	found := h.Inventory.CPU.Architecture
-	if found == "" || s.Architecture != severalArchitectures {
+	if found == "" || s.Architecture != model.Multi {
 		return Result{}, true
 	}
 	s.Architecture = found
-	list, err := openshift.Detailed(s)
-	i := slices.IndexFunc(list, func(f openshift.FeatureSupport) bool { return f.ID == o.Feature })
-	if err != nil || i < 0 || list[i].Reason != openshift.ReasonArchitecture {
+	list, err := Features.Detailed(s)
+	i := slices.IndexFunc(list, func(f features.Support) bool { return f.ID == o.Feature.ID })
+	if err != nil || i < 0 || list[i].Reason != features.ReasonArchitecture {
 		return Result{}, true
 	}
 	return failure("%s: require a host of another CPU architecture, found %s", o.Title, found), false
@@ -99,8 +96,8 @@ func (p *Plan) ValidateCluster(o *Operator) Result {
 	if !p.chosen[o.Name] {
 		return notChosen[o.Name]
 	}
-	if f := p.support[o.Feature]; f.Reason != "" {
-		if err := openshift.CheckIn(settingOf(p.cluster), []openshift.FeatureID{o.Feature}); err != nil {
+	if f := p.support[o.Feature.ID]; f.Reason != "" {
+		if err := Features.CheckIn(settingOf(p.cluster), []features.ID{o.Feature.ID}); err != nil {
 			return failure("%v", err)
 		}
 	}
@@ -110,8 +107,8 @@ func (p *Plan) ValidateCluster(o *Operator) Result {
 		}
 	}
 	for _, used := range p.uses {
-		if slices.Contains(p.support[o.Feature].Incompatibilities, used) || slices.Contains(p.support[used].Incompatibilities, o.Feature) {
-			return failure("%s and %s exclude each other: require at most one of them, found both", o.Title, openshift.FeatureName(used))
+		if slices.Contains(p.support[o.Feature.ID].Incompatibilities, used) || slices.Contains(p.support[used].Incompatibilities, o.Feature.ID) {
+			return failure("%s and %s exclude each other: require at most one of them, found both", o.Title, Features.Name(used))
 		}
 	}
 	if o.cluster != nil {

@@ -3,8 +3,8 @@ package operators
 import (
 	"slices"
 
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/hardware"
-	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 )
 
@@ -17,7 +17,16 @@ var cnvAlso = []string{
 var cnv = Operator{
 	Name: "cnv", Title: "OpenShift Virtualization",
 	Description: "Runs virtual machines beside containers.",
-	Feature:     openshift.FeatureCNV,
+	Feature: features.Row{
+		ID: features.CNV,
+		Limits: []features.Limit{
+			features.NotOn(model.S390X, model.PPC64LE),
+			{Architectures: []string{model.ARM64}, Before: "4.14", Level: features.LevelUnavailable, Reason: features.ReasonArchitecture},
+			features.NotFor(features.Nutanix, features.VSphere),
+			{Architectures: []string{model.ARM64}, From: "4.14", Level: features.LevelDevPreview},
+		},
+		Excludes: features.Never(features.Nutanix, features.VSphere),
+	},
 	Subscription: Subscription{
 		Namespace: "openshift-cnv", Name: "hco-operatorhub", Package: "kubevirt-hyperconverged",
 		Channel: "stable", Group: "kubevirt-hyperconverged-group", OwnNamespace: true,
@@ -35,8 +44,8 @@ var cnv = Operator{
 		}
 		return n
 	},
-	brings: func(c *model.Cluster) []string {
-		if NewPlan(c, nil).hostPathStorage() {
+	brings: func(p *Plan) []string {
+		if p.hostPathStorage() {
 			return []string{"lso"} // offers the disk that the folder is on
 		}
 		return nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/operators"
 )
 
@@ -56,12 +56,12 @@ var goldenCases = []goldenCase{
 // allGoldenCases adds every operator in every topology that it can be installed in.
 func allGoldenCases(t *testing.T) []goldenCase {
 	t.Helper()
-	list, err := openshift.Detailed(openshift.Setting{Version: "4.22"})
+	list, err := operators.Features.Detailed(features.Setting{Version: "4.22"})
 	require.NoError(t, err)
 	cases := slices.Clone(goldenCases)
 	for _, f := range list {
 		for topology, change := range topologies {
-			alone := slices.Contains(f.Incompatibilities, openshift.FeatureSNO)
+			alone := slices.Contains(f.Incompatibilities, features.SNO)
 			if f.Operator != "" && (topology != "sno" || !alone) {
 				cases = append(cases, goldenCase{f.Operator + "/" + topology, []string{f.Operator}, "", change})
 			}

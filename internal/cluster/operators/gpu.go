@@ -3,8 +3,8 @@ package operators
 import (
 	"slices"
 
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/hardware"
-	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -12,7 +12,11 @@ import (
 var nvidiaGPU = Operator{
 	Name: "nvidia-gpu", Title: "NVIDIA GPU",
 	Description: "Makes NVIDIA GPUs usable for workloads.",
-	Feature:     openshift.FeatureNvidiaGPU,
+	Feature: features.Row{
+		ID:     "NVIDIA_GPU",
+		Level:  features.LevelDevPreview,
+		Limits: []features.Limit{features.NotOn(model.ARM64, model.PPC64LE, model.S390X)},
+	},
 	Subscription: Subscription{
 		Namespace: "nvidia-gpu-operator", Name: "gpu-operator-certified", Source: certifiedOperators,
 		Channel: "stable", Group: "nvidia-gpu-operator", OwnNamespace: true,

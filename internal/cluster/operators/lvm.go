@@ -3,8 +3,8 @@ package operators
 import (
 	"fmt"
 
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/hardware"
-	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 )
 
@@ -13,7 +13,17 @@ const lvmTitle = "Logical volume manager storage"
 var lvm = Operator{
 	Name: "lvm", Title: lvmTitle,
 	Description: "Offers volumes on the disks of the node that uses them.",
-	Feature:     openshift.FeatureLVM,
+	Feature: features.Row{
+		ID: features.LVM,
+		Limits: []features.Limit{
+			features.NotOn(model.S390X, model.PPC64LE), features.Since("4.11"),
+			features.NotFor(features.VSphere, features.Nutanix), features.Only(features.LevelDevPreview, "4.11", "4.12"),
+		},
+		Excludes: []features.Exclusion{
+			{Features: []features.ID{features.Nutanix, features.VSphere, features.ODF}},
+			{Before: "4.15", Features: []features.ID{features.VIPAutoAlloc, features.ClusterManagedNetworking}},
+		},
+	},
 	Subscription: Subscription{
 		Namespace: "openshift-storage", Name: "lvms-operator",
 		Group: "openshift-storage-operatorgroup", OwnNamespace: true, ClusterMonitoring: true,

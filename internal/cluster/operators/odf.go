@@ -1,8 +1,8 @@
 package operators
 
 import (
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/hardware"
-	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 )
 
@@ -24,7 +24,11 @@ const (
 var odf = Operator{
 	Name: "odf", Title: odfTitle,
 	Description: "Offers file, block and object storage that survives the loss of a node.",
-	Feature:     openshift.FeatureODF,
+	Feature: features.Row{
+		ID:       features.ODF,
+		Limits:   []features.Limit{features.NotOn(model.ARM64), features.NotFor(features.ExternalOCI)},
+		Excludes: features.Never(features.SNO, features.LVM, features.ExternalOCI),
+	},
 	Subscription: Subscription{
 		Namespace: "openshift-storage", Name: "odf-operator",
 		Group: "openshift-storage-operatorgroup", OwnNamespace: true, ClusterMonitoring: true,

@@ -1,7 +1,8 @@
 package operators
 
 import (
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
+	"slipway/internal/model"
 )
 
 const aiTitle = "OpenShift AI"
@@ -12,7 +13,14 @@ const aiWorkers = 2
 var openshiftAI = Operator{
 	Name: "openshift-ai", Title: aiTitle,
 	Description: "Trains and serves models.",
-	Feature:     openshift.FeatureOpenShiftAI,
+	Feature: features.Row{
+		ID:    features.OpenShiftAI,
+		Level: features.LevelDevPreview,
+		Limits: []features.Limit{
+			features.NotOn(model.ARM64, model.PPC64LE, model.S390X), features.Since("4.12"), features.NotFor(features.ExternalOCI),
+		},
+		Excludes: features.Never(features.ExternalOCI),
+	},
 	Subscription: Subscription{
 		Namespace: "redhat-ods-operator", Name: "rhods-operator",
 		Channel: "stable", Group: "rhods-operator",

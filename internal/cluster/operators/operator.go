@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/model"
 )
 
@@ -13,7 +13,8 @@ type Operator struct {
 	Name        string // of the API
 	Title       string // as users read it
 	Description string // its purpose, one sentence
-	Feature     openshift.FeatureID
+	// Feature is how well OpenShift supports it, and what excludes it. NewTable has its name, and the operators that it needs.
+	Feature features.Row
 	// Rule begins the id of its validations; empty: Name.
 	Rule string
 	// Subscription installs the operator in the new cluster.
@@ -31,7 +32,7 @@ type Operator struct {
 	// onSingleNode are further Dependencies on a single node.
 	onSingleNode []string
 	// brings are operators that come with it in a cluster, but that it can do without.
-	brings func(c *model.Cluster) []string
+	brings func(p *Plan) []string
 
 	// adjust changes the addition for one host of a role; h is nil when it is asked for
 	// hosts in general. Nil: every host of the role gets the same.
@@ -91,6 +92,20 @@ var byName = func() map[string]*Operator {
 	return out
 }()
 
+// Features is the table of all features, operators included.
+var Features = func() *features.Table {
+	rows := make([]features.Row, len(catalogue))
+	for i := range catalogue {
+		o := &catalogue[i]
+		rows[i] = o.Feature
+		rows[i].Name, rows[i].Operator = o.Title, o.Name
+		for _, name := range slices.Concat(o.Dependencies, o.onSingleNode) {
+			rows[i].Needs = append(rows[i].Needs, byName[name].Feature.ID)
+		}
+	}
+	return features.NewTable(rows...)
+}()
+
 // All lists the operators by name. They are shared: do not change them.
 func All() []*Operator {
 	out := make([]*Operator, len(catalogue))
@@ -124,7 +139,7 @@ func (o *Operator) RuleID() string {
 func (o *Operator) comesWith(c *model.Cluster) []string {
 	out := o.DependenciesIn(c)
 	if o.brings != nil {
-		out = append(out, o.brings(c)...)
+		out = append(out, o.brings(NewPlan(c, nil))...)
 	}
 	return out
 }

@@ -3,7 +3,7 @@ package operators
 import (
 	"github.com/Masterminds/semver/v3"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/model"
 )
 
@@ -26,8 +26,8 @@ type Plan struct {
 	chosen  map[string]bool
 	// support is how well each feature does in the setting of the cluster, by id, and
 	// uses are the features the cluster has; both only once operators are chosen.
-	support map[openshift.FeatureID]openshift.FeatureSupport
-	uses    []openshift.FeatureID
+	support map[features.ID]features.Support
+	uses    []features.ID
 	version *semver.Version // of OpenShift; nil: not known
 	// workers counts hosts by the role they have or are to get, askedWorkers the hosts that a user made workers or arbiters, undecided the
 	// hosts whose role is left to the service, and waiting the hosts without an inventory.
@@ -47,7 +47,7 @@ func NewPlan(c *model.Cluster, hosts []*model.Host) *Plan {
 	for _, o := range c.OLMOperators {
 		p.chosen[o.Name] = true
 	}
-	p.uses = openshift.FeaturesOf(c, hosts, nil)
+	p.uses = Features.Used(c, hosts, nil)
 	p.support = supportIn(settingOf(c))
 	for _, h := range hosts {
 		p.count(h)
@@ -79,8 +79,8 @@ func (p *Plan) count(h *model.Host) {
 	}
 }
 
-func settingOf(c *model.Cluster) openshift.Setting {
-	return openshift.Setting{
+func settingOf(c *model.Cluster) features.Setting {
+	return features.Setting{
 		Version: c.OpenShiftVersion, Architecture: c.CPUArchitecture,
 		Platform: c.Platform.Type, ExternalName: c.Platform.ExternalName,
 	}
@@ -88,12 +88,12 @@ func settingOf(c *model.Cluster) openshift.Setting {
 
 // supportIn returns the support of features in a setting. It is empty for a setting that cannot be read: an unknown setting limits
 // nothing.
-func supportIn(s openshift.Setting) map[openshift.FeatureID]openshift.FeatureSupport {
-	list, err := openshift.Detailed(s)
+func supportIn(s features.Setting) map[features.ID]features.Support {
+	list, err := Features.Detailed(s)
 	if err != nil {
 		return nil
 	}
-	out := make(map[openshift.FeatureID]openshift.FeatureSupport, len(list))
+	out := make(map[features.ID]features.Support, len(list))
 	for _, f := range list {
 		out[f.ID] = f
 	}

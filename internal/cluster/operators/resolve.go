@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/model"
 )
 
@@ -92,16 +92,16 @@ func (r *resolution) addBundle(chosen model.OperatorBundle, singleNode bool) err
 }
 
 func (r *resolution) check(c *model.Cluster) error {
-	var features, brought []openshift.FeatureID
+	var features, brought []features.ID
 	for _, o := range *r {
 		if o.DependencyOnly {
-			brought = append(brought, byName[o.Name].Feature)
+			brought = append(brought, byName[o.Name].Feature.ID)
 		} else {
-			features = append(features, byName[o.Name].Feature)
+			features = append(features, byName[o.Name].Feature.ID)
 		}
 	}
 	features = append(features, brought...) // what the user named is refused first
-	if err := openshift.Check(c, features); err != nil {
+	if err := Features.Check(c, features); err != nil {
 		return model.Invalidf("olm_operators: %v", err)
 	}
 	return r.checkVirtualMachinesOnVolumeGroups(c)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
 )
@@ -244,7 +244,7 @@ func TestBundlesOnASingleNode(t *testing.T) {
 
 func TestBundlesOfASetting(t *testing.T) {
 	t.Parallel()
-	ids := func(s openshift.Setting) []string {
+	ids := func(s features.Setting) []string {
 		list, err := operators.Bundles(s, false)
 		require.NoError(t, err)
 		out := []string{}
@@ -253,13 +253,13 @@ func TestBundlesOfASetting(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, []string{"virtualization", "openshift-ai"}, ids(openshift.Setting{}))
-	require.Equal(t, []string{"openshift-ai"}, ids(openshift.Setting{Version: "4.13"}), "mtv came with 4.14")
-	require.Equal(t, []string{"openshift-ai"}, ids(openshift.Setting{Version: "4.16"}), "loki came with 4.17")
-	require.Equal(t, []string{"virtualization", "openshift-ai"}, ids(openshift.Setting{Version: "4.17"}))
-	require.Equal(t, []string{}, ids(openshift.Setting{Architecture: "s390x"}))
-	require.Equal(t, []string{"openshift-ai"}, ids(openshift.Setting{Platform: "vsphere"}))
-	require.Equal(t, []string{}, ids(openshift.Setting{Platform: "external", ExternalName: "oci"}))
-	_, err := operators.Bundles(openshift.Setting{Version: "new"}, false)
+	require.Equal(t, []string{"virtualization", "openshift-ai"}, ids(features.Setting{}))
+	require.Equal(t, []string{"openshift-ai"}, ids(features.Setting{Version: "4.13"}), "mtv came with 4.14")
+	require.Equal(t, []string{"openshift-ai"}, ids(features.Setting{Version: "4.16"}), "loki came with 4.17")
+	require.Equal(t, []string{"virtualization", "openshift-ai"}, ids(features.Setting{Version: "4.17"}))
+	require.Equal(t, []string{}, ids(features.Setting{Architecture: "s390x"}))
+	require.Equal(t, []string{"openshift-ai"}, ids(features.Setting{Platform: "vsphere"}))
+	require.Equal(t, []string{}, ids(features.Setting{Platform: "external", ExternalName: "oci"}))
+	_, err := operators.Bundles(features.Setting{Version: "new"}, false)
 	require.ErrorIs(t, err, model.ErrInvalid)
 }

@@ -3,7 +3,7 @@ package validation
 import (
 	"time"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/model"
 )
 
@@ -92,7 +92,7 @@ func (c *clusterCase) canBeMaster(h *model.Host) bool {
 func mastersCount(c *clusterCase) verdict {
 	n, required := c.roles(), c.Cluster.ControlPlaneCount
 	if n.arbiters > 0 {
-		if err := openshift.CheckArbiter(c.Cluster); err != nil {
+		if err := features.CheckArbiter(c.Cluster); err != nil {
 			return failure("Require other roles for %d arbiters: %s", n.arbiters, err)
 		}
 	}

@@ -3,15 +3,15 @@ package validation
 import (
 	"slices"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
 )
 
 // platformTypes are the platforms, in the order of the API document.
 var platformTypes = []string{"baremetal", platformNutanix, platformVSphere, "none", platformExternal}
 
-// SupportedPlatforms lists the platforms that a cluster could have: platforms that its other settings allow (see openshift.Check) and
-// that all known machines support. A vendor's platform requires a machine of that vendor.
+// SupportedPlatforms lists the platforms that a cluster could have: platforms that its other settings allow (see features.Table.Check)
+// and that all known machines support. A vendor's platform requires a machine of that vendor.
 func SupportedPlatforms(c *model.Cluster, hosts []*model.Host) []string {
 	known := slices.DeleteFunc(slices.Clone(hosts), func(h *model.Host) bool { return h.Inventory == nil })
 	fitting := []string{}
@@ -30,7 +30,7 @@ func SupportedPlatforms(c *model.Cluster, hosts []*model.Host) []string {
 		if ofOneMaker := name == platformVSphere || name == platformNutanix; ofOneMaker && len(known) == 0 {
 			continue
 		}
-		if openshift.Check(&on, openshift.FeaturesOf(&on, hosts, nil)) == nil {
+		if operators.Features.Check(&on, operators.Features.Used(&on, hosts, nil)) == nil {
 			fitting = append(fitting, name)
 		}
 	}

@@ -1,7 +1,7 @@
 package installconfig
 
 import (
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/model"
 )
 
@@ -37,7 +37,7 @@ func (b *builder) checkArbiter() error {
 	if b.count(model.RoleArbiter) == 0 {
 		return nil
 	}
-	if err := openshift.CheckArbiter(b.cluster); err != nil {
+	if err := features.CheckArbiter(b.cluster); err != nil {
 		return model.Unprocessablef("%s", err)
 	}
 	return nil

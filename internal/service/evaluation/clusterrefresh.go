@@ -7,7 +7,7 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/nodeaddress"
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/roles"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/hostconfig/installconfig"
@@ -43,7 +43,7 @@ func (l *look) run() store.Decision {
 	if lifecycle.TakesHosts.Has(l.cluster.Status) {
 		l.derive()
 	}
-	l.cluster.Uses = openshift.CountUses(l.uses, l.hosts)
+	l.cluster.Uses = features.CountUses(l.uses, l.hosts)
 	peers := validation.NewPeers(l.cluster, l.hosts)
 	l.refreshHosts(peers)
 	l.refreshCluster(peers)

@@ -1,4 +1,4 @@
-package openshift
+package features
 
 import (
 	"encoding/json"
@@ -48,7 +48,7 @@ func onNetwork(name string) func(*model.Cluster) map[string]any {
 }
 
 func onArchitecture(name string) func(*model.Cluster) map[string]any {
-	return func(c *model.Cluster) map[string]any { return when(architectureOf(c.CPUArchitecture) == name) }
+	return func(c *model.Cluster) map[string]any { return when(model.Architecture(c.CPUArchitecture) == name) }
 }
 
 var usages = []usage{
@@ -103,10 +103,10 @@ var usages = []usage{
 		return map[string]any{"platform_type": c.Platform.Type}
 	}},
 	{"Nutanix integration", func(c *model.Cluster) map[string]any { return when(c.Platform.Type == nutanix) }},
-	{"arm64 architecture", onArchitecture(arm64)},
-	{"ppc64le architecture", onArchitecture(ppc64le)},
-	{"s390x architecture", onArchitecture(s390x)},
-	{"Multi-architecture release image", onArchitecture(multi)},
+	{"arm64 architecture", onArchitecture(model.ARM64)},
+	{"ppc64le architecture", onArchitecture(model.PPC64LE)},
+	{"s390x architecture", onArchitecture(model.S390X)},
+	{"Multi-architecture release image", onArchitecture(model.Multi)},
 	{
 		"Additional NTP Source",
 		func(c *model.Cluster) map[string]any { return counted("source_count", len(c.NTPSources)) },

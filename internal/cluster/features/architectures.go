@@ -1,4 +1,6 @@
-package openshift
+package features
+
+import "slipway/internal/model"
 
 // architecture is a target of release images; versions before since lack it.
 type architecture struct {
@@ -10,11 +12,11 @@ type architecture struct {
 }
 
 var architectures = []architecture{
-	{id: ArchitectureX8664, name: x8664, level: LevelSupported},
-	{id: ArchitectureARM64, name: arm64, since: "4.10", level: LevelSupported},
-	{id: ArchitecturePPC64LE, name: ppc64le, since: "4.12", preview: "4.13", level: LevelSupported},
-	{id: ArchitectureS390X, name: s390x, since: "4.12", preview: "4.13", level: LevelSupported},
-	{id: ArchitectureMulti, name: multi, since: "4.11", level: LevelTechPreview},
+	{id: ArchitectureX8664, name: model.X8664, level: LevelSupported},
+	{id: ArchitectureARM64, name: model.ARM64, since: "4.10", level: LevelSupported},
+	{id: ArchitecturePPC64LE, name: model.PPC64LE, since: "4.12", preview: "4.13", level: LevelSupported},
+	{id: ArchitectureS390X, name: model.S390X, since: "4.12", preview: "4.13", level: LevelSupported},
+	{id: ArchitectureMulti, name: model.Multi, since: "4.11", level: LevelTechPreview},
 }
 
 // Architectures returns how well an OpenShift version supports each architecture. The error is a

@@ -1,4 +1,4 @@
-package openshift_test
+package features_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -18,7 +19,7 @@ func TestUsageIsTheOneRecorded(t *testing.T) {
 	t.Parallel()
 	c := cluster(func(c *model.Cluster) { c.Hyperthreading = "all"; c.DiskEncryption.EnableOn = "none" })
 	require.JSONEq(t, `{"Hyperthreading":{"data":{"hyperthreading_enabled":"all"},"id":"HYPERTHREADING","name":"Hyperthreading"},
-		"OVN network type":{"id":"OVN_NETWORK_TYPE","name":"OVN network type"}}`, openshift.UsageText(c))
+		"OVN network type":{"id":"OVN_NETWORK_TYPE","name":"OVN network type"}}`, features.UsageText(c))
 }
 
 func TestUsage(t *testing.T) {
@@ -122,8 +123,8 @@ func TestUsage(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			require.NotContains(t, openshift.Usage(cluster(nil)), tt.key, "a usual cluster does not use it")
-			use, found := openshift.Usage(cluster(tt.change))[tt.key]
+			require.NotContains(t, features.Usage(cluster(nil)), tt.key, "a usual cluster does not use it")
+			use, found := features.Usage(cluster(tt.change))[tt.key]
 			require.True(t, found)
 			require.Equal(t, tt.key, use.Name)
 			require.Equal(t, tt.id, use.ID)
@@ -140,7 +141,7 @@ func TestUsage(t *testing.T) {
 
 func TestUsageLeavesOutWhatIsOff(t *testing.T) {
 	t.Parallel()
-	got := openshift.Usage(cluster(func(c *model.Cluster) {
+	got := features.Usage(cluster(func(c *model.Cluster) {
 		c.Hyperthreading, c.InstallConfigOverride, c.DiskEncryption.EnableOn = "none", "{}", "none"
 	}))
 	require.NotContains(t, got, "Hyperthreading")
@@ -151,7 +152,7 @@ func TestUsageLeavesOutWhatIsOff(t *testing.T) {
 func TestCountUses(t *testing.T) {
 	t.Parallel()
 	inventory := &wire.Inventory{Hostname: "machine", SystemVendor: wire.SystemVendor{Virtual: true}}
-	got := openshift.CountUses(model.Uses{CustomManifests: 1, IgnitionOverrides: 1}, []*model.Host{
+	got := features.CountUses(model.Uses{CustomManifests: 1, IgnitionOverrides: 1}, []*model.Host{
 		{ID: uuid.UUID{15: 1}, Inventory: inventory, RequestedHostname: "node-0", Role: model.RoleAutoAssign},
 		{ID: uuid.UUID{15: 2}, Inventory: inventory, RequestedHostname: "machine", Role: model.RoleMaster, AutoRole: true},
 		{RequestedHostname: "node-2", Role: model.RoleWorker, Kind: model.KindAddToExistingClusterHost, IgnitionConfigOverrides: "{}"},

@@ -1,40 +1,40 @@
-package openshift
+package features
 
 import (
 	"slices"
 	"strings"
 )
 
-// FeatureRow is a row of the table as documentation prints it.
-type FeatureRow struct {
+// PageRow is a row of the table as documentation prints it.
+type PageRow struct {
 	ID, Name, Level string
 	Limits          string // where the level is another, and why
 	Excludes, Needs []string
 }
 
-// FeatureRows lists the table in its order.
-func FeatureRows() []FeatureRow {
-	out := make([]FeatureRow, 0, len(features))
-	for i := range features {
-		r := &features[i]
-		row := FeatureRow{ID: string(r.id), Name: r.name, Level: string(r.level)}
-		if r.operator != "" {
-			row.Name += ", operator " + r.operator
+// Rows lists the table in its order, as documentation prints it.
+func (t *Table) Rows() []PageRow {
+	out := make([]PageRow, 0, len(t.rows))
+	for i := range t.rows {
+		r := &t.rows[i]
+		row := PageRow{ID: string(r.ID), Name: r.Name, Level: string(r.Level)}
+		if r.Operator != "" {
+			row.Name += ", operator " + r.Operator
 		}
-		if r.level == "" {
+		if r.Level == "" {
 			row.Level = string(LevelSupported)
 		}
 		var limits []string
-		for i := range r.limits {
-			limits = append(limits, r.limits[i].text())
+		for i := range r.Limits {
+			limits = append(limits, r.Limits[i].text())
 		}
 		row.Limits = strings.Join(limits, "; ")
-		for _, e := range r.excludes {
-			for _, id := range e.features {
+		for _, e := range r.Excludes {
+			for _, id := range e.Features {
 				row.Excludes = append(row.Excludes, string(id)+e.versions())
 			}
 		}
-		for _, id := range r.needs {
+		for _, id := range r.Needs {
 			row.Needs = append(row.Needs, string(id))
 		}
 		out = append(out, row)
@@ -42,28 +42,32 @@ func FeatureRows() []FeatureRow {
 	return out
 }
 
-func (e exclusion) versions() string {
-	if e.before == "" {
+func (e Exclusion) versions() string {
+	if e.Before == "" {
 		return ""
 	}
-	return " before " + e.before
+	return " before " + e.Before
 }
 
-func (l *limit) text() string {
-	parts := []string{string(l.level)}
-	for _, names := range [][]string{l.architectures, l.platforms} {
+func (l *Limit) text() string {
+	parts := []string{string(l.Level)}
+	var platforms []string
+	for _, id := range l.Platforms {
+		platforms = append(platforms, platformNames[id])
+	}
+	for _, names := range [][]string{l.Architectures, platforms} {
 		if len(names) > 0 {
 			parts = append(parts, "on "+strings.Join(names, ", "))
 		}
 	}
-	if l.from != "" {
-		parts = append(parts, "from "+l.from)
+	if l.From != "" {
+		parts = append(parts, "from "+l.From)
 	}
-	if l.before != "" {
-		parts = append(parts, "before "+l.before)
+	if l.Before != "" {
+		parts = append(parts, "before "+l.Before)
 	}
-	if l.reason != "" {
-		parts = append(parts, "("+string(l.reason)+")")
+	if l.Reason != "" {
+		parts = append(parts, "("+string(l.Reason)+")")
 	}
 	return strings.Join(parts, " ")
 }

@@ -1,4 +1,4 @@
-package openshift_test
+package features_test
 
 import (
 	"net/netip"
@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
 )
 
@@ -28,76 +30,76 @@ func TestFeaturesOf(t *testing.T) {
 	arbiter := []*model.Host{{Role: model.RoleMaster}, {Role: model.RoleArbiter}}
 	fenced := []*model.Host{{Role: model.RoleMaster, Fencing: &model.FencingCredentials{}}}
 	added := []*model.Host{{Kind: model.KindAddToExistingClusterHost}}
-	usual := []openshift.FeatureID{openshift.FeatureClusterManagedNetworking, openshift.FeatureOVN, openshift.FeatureBaremetal}
+	usual := []features.ID{features.ClusterManagedNetworking, features.OVN, features.Baremetal}
 	for _, tt := range []struct {
 		name   string
 		change func(c *model.Cluster)
 		hosts  []*model.Host
 		env    *model.InfraEnv
-		want   []openshift.FeatureID
+		want   []features.ID
 	}{
 		{"finds the features of a usual cluster", nil, nil, nil, usual},
 		{"finds a single node", func(c *model.Cluster) {
 			c.ControlPlaneCount, c.UserManagedNetworking = 1, true
-		}, added, nil, []openshift.FeatureID{
-			openshift.FeatureSNO, openshift.FeatureSingleNodeExpansion, openshift.FeatureUserManagedNetworking, openshift.FeatureOVN,
-			openshift.FeatureBaremetal,
+		}, added, nil, []features.ID{
+			features.SNO, features.SingleNodeExpansion, features.UserManagedNetworking, features.OVN,
+			features.Baremetal,
 		}},
 		{
 			"finds an arbiter", func(c *model.Cluster) { c.ControlPlaneCount = 2 }, arbiter, nil,
-			append([]openshift.FeatureID{openshift.FeatureTNA}, usual...),
+			append([]features.ID{features.TNA}, usual...),
 		},
 		{
 			"finds fencing", func(c *model.Cluster) { c.ControlPlaneCount = 2 }, fenced, nil,
-			append([]openshift.FeatureID{openshift.FeatureTNF}, usual...),
+			append([]features.ID{features.TNF}, usual...),
 		},
 		{"finds neither in a larger control plane", nil, fenced, nil, usual},
 		{
 			"finds images", nil, nil, &model.InfraEnv{ImageType: "full-iso"},
-			append([]openshift.FeatureID{openshift.FeatureFullISO}, usual...),
+			append([]features.ID{features.FullISO}, usual...),
 		},
 		{
 			"finds five control plane nodes", func(c *model.Cluster) { c.ControlPlaneCount = 5 }, nil, nil,
-			append([]openshift.FeatureID{openshift.FeatureNonStandardControlPlane}, usual...),
+			append([]features.ID{features.NonStandardControlPlane}, usual...),
 		},
 		{"finds OCI", func(c *model.Cluster) {
 			c.Platform, c.UserManagedNetworking = model.Platform{Type: "external", ExternalName: "oci"}, true
-		}, nil, nil, []openshift.FeatureID{
-			openshift.FeatureUserManagedNetworking, openshift.FeatureOVN, openshift.FeatureExternal,
-			openshift.FeatureExternalOCI,
+		}, nil, nil, []features.ID{
+			features.UserManagedNetworking, features.OVN, features.External,
+			features.ExternalOCI,
 		}},
 		{"finds both address families", func(c *model.Cluster) {
 			c.ClusterNetworks = openshift.DefaultClusterNetworks(true)
 			c.APIVIPs = []model.VIP{{IP: netip.MustParseAddr("192.0.2.1")}, {IP: netip.MustParseAddr("2001:db8::1")}}
-		}, nil, nil, []openshift.FeatureID{
-			openshift.FeatureClusterManagedNetworking, openshift.FeatureDualStack, openshift.FeatureDualStackVIPs, openshift.FeatureOVN,
-			openshift.FeatureBaremetal,
+		}, nil, nil, []features.ID{
+			features.ClusterManagedNetworking, features.DualStack, features.DualStackVIPs, features.OVN,
+			features.Baremetal,
 		}},
 		{"finds IPv6 first", func(c *model.Cluster) {
 			n := openshift.DefaultClusterNetworks(true)
 			c.ClusterNetworks = []model.ClusterNetwork{n[1], n[0]}
-		}, nil, nil, []openshift.FeatureID{
-			openshift.FeatureClusterManagedNetworking, openshift.FeatureDualStack, openshift.FeatureDualStackPrimaryIPv6,
-			openshift.FeatureOVN, openshift.FeatureBaremetal,
+		}, nil, nil, []features.ID{
+			features.ClusterManagedNetworking, features.DualStack, features.DualStackPrimaryIPv6,
+			features.OVN, features.Baremetal,
 		}},
 		{
 			"finds operators", func(c *model.Cluster) { c.OLMOperators = []model.OLMOperator{{Name: "lso"}, {Name: "odf"}} }, nil, nil,
-			append(usual[:3:3], openshift.FeatureODF, openshift.FeatureLSO),
+			append(usual[:3:3], features.LSO, features.ODF),
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, openshift.FeaturesOf(cluster(tt.change), tt.hosts, tt.env))
+			require.Equal(t, tt.want, operators.Features.Used(cluster(tt.change), tt.hosts, tt.env))
 		})
 	}
 	require.Equal(
 		t,
-		[]openshift.FeatureID{openshift.FeatureMinimalISO},
-		openshift.FeaturesOf(nil, nil, &model.InfraEnv{ImageType: "minimal-iso"}),
+		[]features.ID{features.MinimalISO},
+		operators.Features.Used(nil, nil, &model.InfraEnv{ImageType: "minimal-iso"}),
 	)
 	require.Empty(
 		t,
-		openshift.FeaturesOf(&model.Cluster{Kind: model.KindAddHostsCluster}, added, nil),
+		operators.Features.Used(&model.Cluster{Kind: model.KindAddHostsCluster}, added, nil),
 		"a cluster that exists was checked when it was made",
 	)
 }
@@ -125,7 +127,7 @@ func TestVerdictsOfArbiters(t *testing.T) {
 				c.OpenShiftVersion, c.ControlPlaneCount, c.Platform.Type = tt.version, 2, tt.platform
 				c.UserManagedNetworking = tt.platform == "none"
 			})
-			err := openshift.Check(c, openshift.FeaturesOf(c, hosts, nil))
+			err := operators.Features.Check(c, operators.Features.Used(c, hosts, nil))
 			if tt.want == "" {
 				require.NoError(t, err)
 				return
@@ -180,7 +182,7 @@ func TestCheck(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			c := cluster(tt.change)
-			err := openshift.Check(c, openshift.FeaturesOf(c, nil, tt.env))
+			err := operators.Features.Check(c, operators.Features.Used(c, nil, tt.env))
 			if tt.want == "" {
 				require.NoError(t, err)
 				return
@@ -193,22 +195,22 @@ func TestCheck(t *testing.T) {
 
 func TestCheckInASettingWithoutACluster(t *testing.T) {
 	t.Parallel()
-	minimal := []openshift.FeatureID{openshift.FeatureMinimalISO}
-	require.NoError(t, openshift.CheckIn(openshift.Setting{}, minimal))
-	require.EqualError(t, openshift.CheckIn(openshift.Setting{Architecture: "s390x"}, minimal),
+	minimal := []features.ID{features.MinimalISO}
+	require.NoError(t, operators.Features.CheckIn(features.Setting{}, minimal))
+	require.EqualError(t, operators.Features.CheckIn(features.Setting{Architecture: "s390x"}, minimal),
 		"Minimal image (MINIMAL_ISO): require another CPU architecture with OpenShift of any version, found s390x")
 	require.EqualError(
 		t,
-		openshift.CheckIn(
-			openshift.Setting{Version: "4.22", Platform: "external", ExternalName: "oci"},
-			[]openshift.FeatureID{openshift.FeatureDualStackVIPs},
+		operators.Features.CheckIn(
+			features.Setting{Version: "4.22", Platform: "external", ExternalName: "oci"},
+			[]features.ID{features.DualStackVIPs},
 		),
 		"Dual-stack virtual addresses (DUAL_STACK_VIPS): require another platform, found external oci",
 	)
-	require.ErrorIs(t, openshift.CheckIn(openshift.Setting{Version: "new"}, nil), model.ErrInvalid)
+	require.ErrorIs(t, operators.Features.CheckIn(features.Setting{Version: "new"}, nil), model.ErrInvalid)
 	require.NoError(
 		t,
-		openshift.CheckIn(openshift.Setting{Version: "4.22"}, []openshift.FeatureID{"UNKNOWN"}),
+		operators.Features.CheckIn(features.Setting{Version: "4.22"}, []features.ID{"UNKNOWN"}),
 		"what the table does not have has no limits",
 	)
 }

@@ -1,4 +1,4 @@
-package openshift
+package features
 
 import (
 	"slices"
@@ -16,24 +16,18 @@ type Setting struct {
 	ExternalName string // of an external platform
 }
 
-// FeatureSupport is how well one feature is supported in a setting.
-type FeatureSupport struct {
-	ID                FeatureID
+// Support is how well one feature is supported in a setting.
+type Support struct {
+	ID                ID
 	Operator          string // name of the operator; empty for other features
 	Level             Level
 	Reason            Reason // empty while the feature can be used
-	Incompatibilities []FeatureID
-	Dependencies      []FeatureID // of an operator
+	Incompatibilities []ID
+	Dependencies      []ID // of an operator
 }
 
 // Names in the limits of the table.
 const (
-	x8664   = "x86_64"
-	arm64   = "arm64"
-	s390x   = "s390x"
-	ppc64le = "ppc64le"
-	multi   = "multi"
-
 	none     = "none"
 	nutanix  = "nutanix"
 	vsphere  = "vsphere"
@@ -43,12 +37,12 @@ const (
 
 // Levels returns how well each feature is supported. Without a platform the result includes the platforms; with a platform it includes
 // its network management instead. The error is a model.ErrInvalid.
-func Levels(s Setting) (map[FeatureID]Level, error) {
-	list, err := Detailed(s)
+func (t *Table) Levels(s Setting) (map[ID]Level, error) {
+	list, err := t.Detailed(s)
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[FeatureID]Level, len(list))
+	out := make(map[ID]Level, len(list))
 	for _, f := range list {
 		out[f.ID] = f.Level
 	}
@@ -56,24 +50,24 @@ func Levels(s Setting) (map[FeatureID]Level, error) {
 }
 
 // Detailed returns Levels with reasons, in the order of the table, operators last.
-func Detailed(s Setting) ([]FeatureSupport, error) {
+func (t *Table) Detailed(s Setting) ([]Support, error) {
 	in, err := s.read()
 	if err != nil {
 		return nil, err
 	}
-	out := make([]FeatureSupport, 0, len(features))
-	for i := range features {
-		r := &features[i]
+	out := make([]Support, 0, len(t.rows))
+	for i := range t.rows {
+		r := &t.rows[i]
 		if !r.shown(s.Platform) {
 			continue
 		}
 		level, l := r.levelIn(in)
-		support := FeatureSupport{
-			ID: r.id, Operator: r.operator, Level: level,
-			Incompatibilities: shownOf(r.exclusionsIn(in), s.Platform), Dependencies: r.needs,
+		support := Support{
+			ID: r.ID, Operator: r.Operator, Level: level,
+			Incompatibilities: shownOf(r.exclusionsIn(in), s.Platform), Dependencies: r.Needs,
 		}
 		if l != nil {
-			support.Reason = l.reason
+			support.Reason = l.Reason
 		}
 		out = append(out, support)
 	}
@@ -81,19 +75,19 @@ func Detailed(s Setting) ([]FeatureSupport, error) {
 }
 
 // shown leaves out features that a choice of the platform has decided.
-func (r *row) shown(platform string) bool {
-	if r.id == FeaturePlatformManagedNetworking {
+func (r *Row) shown(platform string) bool {
+	if r.ID == PlatformManagedNetworking {
 		return platform != ""
 	}
-	return platform == "" || !isPlatform(r.id)
+	return platform == "" || !isPlatform(r.ID)
 }
 
-func isPlatform(id FeatureID) bool {
-	return slices.ContainsFunc(platformFeatures, func(p row) bool { return p.id == id })
+func isPlatform(id ID) bool {
+	return slices.ContainsFunc(platformFeatures, func(p Row) bool { return p.ID == id })
 }
 
 // shownOf leaves the platforms out of a list of features where one is chosen.
-func shownOf(list []FeatureID, platform string) []FeatureID {
+func shownOf(list []ID, platform string) []ID {
 	if platform == "" {
 		return list
 	}
@@ -112,21 +106,21 @@ func CheckPlatform(s Setting) error {
 	}
 	for i := range platformFeatures {
 		r := &platformFeatures[i]
-		if !slices.Contains(in.platforms, platformNames[r.id]) {
+		if !slices.Contains(in.platforms, platformNames[r.ID]) {
 			continue
 		}
 		if level, _ := r.levelIn(in); !level.usable() {
 			return model.Invalidf("platform_type: require a platform that OpenShift %s has on %s, found %q",
-				s.Version, in.architecture, platformNames[r.id])
+				s.Version, in.architecture, platformNames[r.ID])
 		}
 	}
 	return nil
 }
 
 // platformNames are the names that limits have for the platforms.
-var platformNames = map[FeatureID]string{
-	FeatureBaremetal: "baremetal", FeatureNonePlatform: none, FeatureNutanix: nutanix, FeatureVSphere: vsphere,
-	FeatureExternal: external, FeatureExternalOCI: oci,
+var platformNames = map[ID]string{
+	Baremetal: "baremetal", NonePlatform: none, Nutanix: nutanix, VSphere: vsphere,
+	External: external, ExternalOCI: oci,
 }
 
 // setting is a Setting that was read.
@@ -137,8 +131,8 @@ type setting struct {
 }
 
 func (s Setting) read() (setting, error) {
-	in := setting{architecture: architectureOf(s.Architecture)}
-	if !slices.Contains([]string{x8664, arm64, s390x, ppc64le, multi}, in.architecture) {
+	in := setting{architecture: model.Architecture(s.Architecture)}
+	if in.architecture != model.Multi && !slices.Contains(model.Architectures(), in.architecture) {
 		return in, model.Invalidf("cpu_architecture: require x86_64, aarch64, arm64, ppc64le, s390x or multi, found %q", s.Architecture)
 	}
 	if s.Version != "" {
@@ -160,52 +154,41 @@ func (s Setting) read() (setting, error) {
 	return in, nil
 }
 
-// architectureOf maps the two names of one architecture to one.
-func architectureOf(name string) string {
-	switch name {
-	case "":
-		return x8664
-	case "aarch64":
-		return arm64
-	}
-	return name
-}
-
 // before reports whether the version is older than a minor version; no version is the newest.
 func (in setting) before(version string) bool {
 	return in.version != nil && in.version.LessThan(semver.MustParse(version))
 }
 
-func (l *limit) fits(in setting) bool {
-	return (l.from == "" || !in.before(l.from)) && (l.before == "" || in.before(l.before)) &&
-		(len(l.architectures) == 0 || slices.Contains(l.architectures, in.architecture)) &&
-		(len(l.platforms) == 0 || slices.ContainsFunc(l.platforms, func(p string) bool { return slices.Contains(in.platforms, p) }))
+func (l *Limit) fits(in setting) bool {
+	return (l.From == "" || !in.before(l.From)) && (l.Before == "" || in.before(l.Before)) &&
+		(len(l.Architectures) == 0 || slices.Contains(l.Architectures, in.architecture)) &&
+		(len(l.Platforms) == 0 || slices.ContainsFunc(l.Platforms, func(p ID) bool { return slices.Contains(in.platforms, platformNames[p]) }))
 }
 
 // noArchitecture is the limit of every feature where a version lacks the architecture.
-var noArchitecture = &limit{level: LevelUnavailable, reason: ReasonArchitecture}
+var noArchitecture = &Limit{Level: LevelUnavailable, Reason: ReasonArchitecture}
 
 // levelIn returns the level of a feature, and its limit, if there is one.
-func (r *row) levelIn(in setting) (Level, *limit) {
+func (r *Row) levelIn(in setting) (Level, *Limit) {
 	if !architectureIn(in.architecture, in).usable() {
 		return LevelUnavailable, noArchitecture
 	}
-	for i := range r.limits {
-		if l := &r.limits[i]; l.fits(in) {
-			return l.level, l
+	for i := range r.Limits {
+		if l := &r.Limits[i]; l.fits(in) {
+			return l.Level, l
 		}
 	}
-	if r.level == "" {
+	if r.Level == "" {
 		return LevelSupported, nil
 	}
-	return r.level, nil
+	return r.Level, nil
 }
 
-func (r *row) exclusionsIn(in setting) []FeatureID {
-	out := []FeatureID{}
-	for _, e := range r.excludes {
-		if e.before == "" || in.before(e.before) {
-			out = append(out, e.features...)
+func (r *Row) exclusionsIn(in setting) []ID {
+	out := []ID{}
+	for _, e := range r.Excludes {
+		if e.Before == "" || in.before(e.Before) {
+			out = append(out, e.Features...)
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package openshift
+package features
 
 import (
 	"cmp"
@@ -8,9 +8,9 @@ import (
 	"slipway/internal/model"
 )
 
-// FeaturesOf lists the features that a definition uses, in the order of the table. Each
+// Used lists the features that a definition uses, in the order of the table. Each
 // part may be nil.
-func FeaturesOf(c *model.Cluster, hosts []*model.Host, env *model.InfraEnv) []FeatureID {
+func (t *Table) Used(c *model.Cluster, hosts []*model.Host, env *model.InfraEnv) []ID {
 	d := definition{cluster: c, hosts: hosts, env: env}
 	if c == nil {
 		d.cluster = &model.Cluster{Kind: model.KindAddHostsCluster} // uses nothing
@@ -18,10 +18,10 @@ func FeaturesOf(c *model.Cluster, hosts []*model.Host, env *model.InfraEnv) []Fe
 	if env == nil {
 		d.env = &model.InfraEnv{}
 	}
-	var used []FeatureID
-	for i := range features {
-		if r := &features[i]; r.used != nil && r.used(d) {
-			used = append(used, r.id)
+	var used []ID
+	for i := range t.rows {
+		if r := &t.rows[i]; r.used != nil && r.used(d) {
+			used = append(used, r.ID)
 		}
 	}
 	return used
@@ -29,13 +29,16 @@ func FeaturesOf(c *model.Cluster, hosts []*model.Host, env *model.InfraEnv) []Fe
 
 // Check refuses features that the version, architecture or platform of a cluster does not
 // have, and pairs of features that exclude each other, with a model.ErrInvalid that names
-// them. The cluster gives the setting; features come from FeaturesOf.
-func Check(c *model.Cluster, features []FeatureID) error {
-	return CheckIn(Setting{
+// them. The cluster gives the setting; features come from Used.
+func (t *Table) Check(c *model.Cluster, features []ID) error {
+	return t.CheckIn(Setting{
 		Version: c.OpenShiftVersion, Architecture: c.CPUArchitecture,
 		Platform: c.Platform.Type, ExternalName: c.Platform.ExternalName,
 	}, features)
 }
+
+// base has no operators.
+var base = NewTable()
 
 // CheckArbiter returns an error where a cluster cannot have arbiters: by its version, its platform, or as it is a single node. A
 // cluster that hosts are added to is not checked.
@@ -46,15 +49,15 @@ func CheckArbiter(c *model.Cluster) error {
 	if c.SingleNode() {
 		return model.Invalidf("an arbiter requires a control plane of more than one node, found a single node")
 	}
-	features := []FeatureID{FeatureTNA}
+	features := []ID{TNA}
 	if c.Platform.Type == none {
-		features = append(features, FeatureNonePlatform)
+		features = append(features, NonePlatform)
 	}
-	return Check(c, features)
+	return base.Check(c, features)
 }
 
 // CheckIn works like Check in any setting, such as the setting of an InfraEnv without a cluster.
-func CheckIn(s Setting, features []FeatureID) error {
+func (t *Table) CheckIn(s Setting, features []ID) error {
 	in, err := s.read()
 	if err != nil {
 		return err
@@ -65,15 +68,15 @@ func CheckIn(s Setting, features []FeatureID) error {
 	anywhere := in
 	anywhere.platforms = nil // a pair names its platform better than a limit does
 	for _, id := range features {
-		if err := checkLevel(id, s, anywhere); err != nil {
+		if err := t.checkLevel(id, s, anywhere); err != nil {
 			return err
 		}
 	}
-	if err := checkPairs(in, features); err != nil {
+	if err := t.checkPairs(in, features); err != nil {
 		return err
 	}
 	for _, id := range features {
-		if err := checkLevel(id, s, in); err != nil {
+		if err := t.checkLevel(id, s, in); err != nil {
 			return err
 		}
 	}
@@ -81,23 +84,23 @@ func CheckIn(s Setting, features []FeatureID) error {
 }
 
 // checkPairs refuses two features of which one lists the other.
-func checkPairs(in setting, features []FeatureID) error {
-	excludes := func(one, other FeatureID) bool {
-		r := byID[one]
+func (t *Table) checkPairs(in setting, features []ID) error {
+	excludes := func(one, other ID) bool {
+		r := t.byID[one]
 		return r != nil && slices.Contains(r.exclusionsIn(in), other)
 	}
 	for i, id := range features {
 		for _, other := range features[i+1:] {
 			if excludes(id, other) || excludes(other, id) {
-				return model.Invalidf("%s and %s exclude each other: require at most one of them, found both", title(id), title(other))
+				return model.Invalidf("%s and %s exclude each other: require at most one of them, found both", t.title(id), t.title(other))
 			}
 		}
 	}
 	return nil
 }
 
-func checkLevel(id FeatureID, s Setting, in setting) error {
-	r := byID[id]
+func (t *Table) checkLevel(id ID, s Setting, in setting) error {
+	r := t.byID[id]
 	if r == nil {
 		return nil
 	}
@@ -105,27 +108,25 @@ func checkLevel(id FeatureID, s Setting, in setting) error {
 	if level.usable() {
 		return nil
 	}
-	switch l.reason {
+	switch l.Reason {
 	case ReasonVersion:
-		return model.Invalidf("%s: require OpenShift %s, found %s", title(id), l.versions(), cmp.Or(s.Version, "the newest"))
+		return model.Invalidf("%s: require OpenShift %s, found %s", t.title(id), l.versions(), cmp.Or(s.Version, "the newest"))
 	case ReasonArchitecture:
 		return model.Invalidf(
 			"%s: require another CPU architecture with OpenShift %s, found %s",
-			title(id),
+			t.title(id),
 			cmp.Or(s.Version, "of any version"),
 			in.architecture,
 		)
 	default:
-		return model.Invalidf("%s: require another platform, found %s", title(id), strings.Join(in.platforms, " "))
+		return model.Invalidf("%s: require another platform, found %s", t.title(id), strings.Join(in.platforms, " "))
 	}
 }
 
 // versions describes the versions a limit leaves.
-func (l *limit) versions() string {
-	if l.from != "" {
-		return "before " + l.from
+func (l *Limit) versions() string {
+	if l.From != "" {
+		return "before " + l.From
 	}
-	return l.before + " or newer"
+	return l.Before + " or newer"
 }
-
-func title(id FeatureID) string { return FeatureName(id) + " (" + string(id) + ")" }

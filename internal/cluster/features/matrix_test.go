@@ -1,4 +1,4 @@
-package openshift_test
+package features_test
 
 import (
 	"bufio"
@@ -11,7 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/features"
+	"slipway/internal/cluster/operators"
 )
 
 // cell is assisted-service's answer for one feature in one setting.
@@ -47,15 +48,15 @@ func TestMatrixIsThatOfTheExistingService(t *testing.T) {
 	defer file.Close()
 	text, err := gzip.NewReader(file)
 	require.NoError(t, err)
-	answers := map[openshift.Setting]map[string]openshift.FeatureSupport{}
-	seen := map[openshift.Setting]int{}
+	answers := map[features.Setting]map[string]features.Support{}
+	seen := map[features.Setting]int{}
 	compared, meant := 0, map[string]int{}
 	for lines := bufio.NewScanner(text); lines.Scan(); {
 		f := strings.Split(lines.Text(), "|")
 		require.Len(t, f, 7, lines.Text())
 		want := cell{f[0], f[1], f[2], f[3], f[4], f[5], strings.Trim(f[6], "[]")}
 		platform, name, _ := strings.Cut(want.platform, "/")
-		setting := openshift.Setting{Version: want.version, Architecture: want.architecture, Platform: platform, ExternalName: name}
+		setting := features.Setting{Version: want.version, Architecture: want.architecture, Platform: platform, ExternalName: name}
 		if answers[setting] == nil {
 			answers[setting] = detailed(t, setting)
 		}
@@ -85,11 +86,11 @@ func TestMatrixIsThatOfTheExistingService(t *testing.T) {
 	require.Equal(t, 21374, compared)
 }
 
-func detailed(t *testing.T, s openshift.Setting) map[string]openshift.FeatureSupport {
+func detailed(t *testing.T, s features.Setting) map[string]features.Support {
 	t.Helper()
-	list, err := openshift.Detailed(s)
+	list, err := operators.Features.Detailed(s)
 	require.NoError(t, err, fmt.Sprintf("%+v", s))
-	out := map[string]openshift.FeatureSupport{}
+	out := map[string]features.Support{}
 	for _, f := range list {
 		if beyondV2[f.ID] == "" {
 			out[string(f.ID)] = f
@@ -98,7 +99,7 @@ func detailed(t *testing.T, s openshift.Setting) map[string]openshift.FeatureSup
 	return out
 }
 
-func names(list []openshift.FeatureID) string {
+func names(list []features.ID) string {
 	out := make([]string, len(list))
 	for i, id := range list {
 		out[i] = string(id)
