@@ -64,6 +64,7 @@ func TestHostsMayBeFurtherThanTheServiceSaidLast(t *testing.T) {
 	for stage, approved := range map[model.Stage]bool{
 		model.StageStartingInstallation: false, model.StageInstalling: false, model.StageWritingImageToDisk: true,
 		model.StageWaitingForControlPlane: true, model.StageWaitingForBootkube: true, model.StageWaitingForController: true,
+		"a stage of a newer service": true, "": false,
 		model.StageRebooting: true, model.StageConfiguring: true, model.StageJoined: false, model.StageDone: false, model.StageFailed: false,
 	} {
 		t.Run(string(stage), func(t *testing.T) {

@@ -157,14 +157,14 @@ func hostExists(r request) error {
 // is there.
 var joining = []model.Stage{model.StageRebooting, model.StageWaitingForIgnition, model.StageConfiguring}
 
-// leaving are the stages from which a host may have rebooted while the service did not answer: its image was being written.
-var leaving = []model.Stage{
-	model.StageWritingImageToDisk, model.StageCopyingRegistryData, model.StageWaitingForControlPlane, model.StageWaitingForBootkube,
-	model.StageWaitingForController,
-}
+// beforeImage are the stages of a host that has nothing on its disk to boot.
+var beforeImage = []model.Stage{"", model.StageStartingInstallation, model.StageInstalling, model.StageFailed}
+
+// leaving reports whether a host may have rebooted in a stage while the service did not answer.
+func leaving(s model.Stage) bool { return !s.LeftLiveImage() && !slices.Contains(beforeImage, s) }
 
 func aboutToJoin(r request) error {
-	if r.outdated && slices.Contains(leaving, r.host.Stage) {
+	if r.outdated && leaving(r.host.Stage) {
 		return nil
 	}
 	if !slices.Contains(joining, r.host.Stage) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	admission "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,6 +30,7 @@ import (
 	"slipway/api/kube/infraenv"
 	"slipway/api/kube/objects"
 	"slipway/api/kube/resource"
+	"slipway/api/kube/webhook"
 	service "slipway/internal/client"
 )
 
@@ -43,14 +45,18 @@ type Options struct {
 	Namespace string
 	// Metrics and Probes are addresses to listen on; empty: none.
 	Metrics, Probes string
-	Log             *slog.Logger
-	Now             func() time.Time
+	// Webhook refuses changes of resources; nil: none does.
+	Webhook *webhook.Webhook
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 // Manager returns the controllers; its Start runs them.
 func Manager(o Options) (manager.Manager, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, agentinstall.AddToScheme, hiveext.AddToScheme, hive.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, admission.AddToScheme, agentinstall.AddToScheme, hiveext.AddToScheme, hive.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("register the types of resources: %w", err)
 		}
@@ -60,13 +66,17 @@ func Manager(o Options) (manager.Manager, error) {
 	every := resync
 	watched := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{resource.WatchLabel: "true"})}
 	referred := map[client.Object]cache.ByObject{&corev1.Secret{}: watched, &corev1.ConfigMap{}: watched}
-	m, err := ctrl.NewManager(o.Config, ctrl.Options{
+	options := ctrl.Options{
 		Scheme: scheme, Logger: logr.FromSlogHandler(o.Log.Handler()),
 		Metrics: server.Options{BindAddress: cmp.Or(o.Metrics, none)}, HealthProbeBindAddress: cmp.Or(o.Probes, none),
 		LeaderElection: o.Namespace != "", LeaderElectionNamespace: o.Namespace, LeaderElectionID: "slipway-kube",
 		LeaderElectionReleaseOnCancel: true,
 		Cache:                         cache.Options{SyncPeriod: &every, ByObject: referred},
-	})
+	}
+	if o.Webhook != nil {
+		options.WebhookServer = o.Webhook.Server()
+	}
+	m, err := ctrl.NewManager(o.Config, options)
 	if err != nil {
 		return nil, fmt.Errorf("reach the API of Kubernetes: %w", err)
 	}
@@ -90,6 +100,11 @@ func Manager(o Options) (manager.Manager, error) {
 	err = classification.Register(m, &classification.Labeler{Kube: m.GetClient()}, &classification.Counter{Kube: m.GetClient(), Now: o.Now})
 	if err != nil {
 		return nil, fmt.Errorf("start the controllers of AgentClassifications: %w", err)
+	}
+	if o.Webhook != nil {
+		if err := o.Webhook.Register(m); err != nil {
+			return nil, fmt.Errorf("start the webhook: %w", err)
+		}
 	}
 	if err := m.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return nil, fmt.Errorf("serve probes: %w", err)

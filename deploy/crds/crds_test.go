@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,9 +31,57 @@ func TestDefinitionsEqualTheExistingServices(t *testing.T) {
 			found, documented := shape(t, ours)
 			wanted, _ := shape(t, theirs)
 			require.Equal(t, wanted, found)
+			require.Equal(t, rules[name], added(t, theirs, ours), "rules that the existing service's webhooks have")
 			require.Empty(t, undocumented(documented), "kubectl explain says nothing of them")
 		})
 	}
+}
+
+// rules lists the messages of rules that only our definitions have; openshift/assisted-service refuses the same in pkg/webhooks.
+var rules = map[string][]string{
+	"agent-install.openshift.io_agentclassifications.yaml": {
+		"labelValue: require one that does not begin with QUERYERROR", "require the label of the creation: Agents have it",
+	},
+	"agent-install.openshift.io_agents.yaml": {"require installation_disk_id or installation_disk_path, found both"},
+	"agent-install.openshift.io_infraenvs.yaml": {
+		"clusterRef: require no change after the creation", "cpuArchitecture: require no change after the creation",
+	},
+	"extensions.hive.openshift.io_agentclusterinstalls.yaml": {"imageSetRef: require no change after the creation"},
+}
+
+// added lists the messages of the rules that only the second definition has.
+func added(t *testing.T, without, with []byte) (list []string) {
+	t.Helper()
+	messages := func(content []byte) (list []string) {
+		var walk func(value any)
+		walk = func(value any) {
+			switch v := value.(type) {
+			case map[string]any:
+				for key, below := range v {
+					if text, is := below.(string); is && key == "message" && v["rule"] != nil {
+						list = append(list, text)
+					}
+					walk(below)
+				}
+			case []any:
+				for _, below := range v {
+					walk(below)
+				}
+			}
+		}
+		var document map[string]any
+		require.NoError(t, yaml.Unmarshal(content, &document))
+		walk(document)
+		return list
+	}
+	before := messages(without)
+	for _, text := range messages(with) {
+		if !slices.Contains(before, text) {
+			list = append(list, text)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // shape returns a definition without prose and version of its generator, and its schema with prose.
@@ -53,6 +102,9 @@ func withoutProse(document map[string]any) map[string]any {
 	for key, value := range document {
 		if _, prose := value.(string); prose && key == "description" {
 			continue
+		}
+		if key == "x-kubernetes-validations" {
+			continue // see added
 		}
 		without[key] = valueWithoutProse(value)
 	}

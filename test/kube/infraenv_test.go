@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	admission "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,6 +45,15 @@ type trial struct {
 
 func start(t *testing.T) *trial {
 	t.Helper()
+	tr := startHub(t)
+	tr.data = built.StartDemo(t, built.Binary(t), built.FreeAddress(t))
+	tr.service = built.Administrator(t, tr.data)
+	return tr
+}
+
+// startHub starts a hub with the definitions and a namespace.
+func startHub(t *testing.T) *trial {
+	t.Helper()
 	program := built.Binary(t)
 	h := hub.Start(t, "")
 	printed, err := exec.Command(program, "kube", "crds").Output()
@@ -58,7 +68,8 @@ func start(t *testing.T) *trial {
 	h.Apply(t, "", definitions...)
 	scheme := runtime.NewScheme()
 	require.NoError(t, errors.Join(
-		corev1.AddToScheme(scheme), agentinstall.AddToScheme(scheme), hiveext.AddToScheme(scheme), hive.AddToScheme(scheme),
+		corev1.AddToScheme(scheme), admission.AddToScheme(scheme),
+		agentinstall.AddToScheme(scheme), hiveext.AddToScheme(scheme), hive.AddToScheme(scheme),
 	))
 	tr := &trial{Hub: h}
 	await.True(t, func() bool {
@@ -66,8 +77,6 @@ func start(t *testing.T) *trial {
 		return err == nil && tr.kube.List(t.Context(), &agentinstall.InfraEnvList{}) == nil
 	}, "the definitions are not served")
 	require.NoError(t, tr.kube.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "one"}}))
-	tr.data = built.StartDemo(t, program, built.FreeAddress(t))
-	tr.service = built.Administrator(t, tr.data)
 	return tr
 }
 
@@ -86,9 +95,9 @@ func documents(t *testing.T, text []byte) (list []*unstructured.Unstructured) {
 	}
 }
 
-func (tr *trial) run(t *testing.T) {
+func (tr *trial) run(t *testing.T, further ...string) {
 	t.Helper()
-	arguments := []string{"kube", "--kubeconfig", tr.Kubeconfig, "--data-dir", tr.data}
+	arguments := append([]string{"kube", "--kubeconfig", tr.Kubeconfig, "--data-dir", tr.data}, further...)
 	command := exec.Command(built.Binary(t), arguments...) //nolint:gosec // the program under test
 	tr.program = hub.Run(t, "slipway kube", filepath.Join(t.TempDir(), "kube.log"), command)
 }

@@ -80,6 +80,8 @@ type AgentList struct {
 }
 
 // AgentSpec is how a host is to be installed.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.installation_disk_id) && has(self.installation_disk_path) && size(self.installation_disk_id) * size(self.installation_disk_path) > 0)",message="require installation_disk_id or installation_disk_path, found both"
 type AgentSpec struct {
 	// ClusterDeploymentName names the cluster that the host belongs to. Without one it waits to be bound.
 	// +optional

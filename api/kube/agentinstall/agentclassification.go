@@ -41,6 +41,9 @@ type AgentClassificationList struct {
 }
 
 // AgentClassificationSpec is a query and its label.
+//
+// +kubebuilder:validation:XValidation:rule="self.labelKey == oldSelf.labelKey && self.labelValue == oldSelf.labelValue",message="require the label of the creation: Agents have it"
+// +kubebuilder:validation:XValidation:rule="!self.labelValue.startsWith('QUERYERROR')",message="labelValue: require one that does not begin with QUERYERROR"
 type AgentClassificationSpec struct {
 	// LabelKey is the label without its prefix agentclassification.agent-install.openshift.io/.
 	LabelKey string `json:"labelKey"`

@@ -51,6 +51,9 @@ type InfraEnvList struct {
 }
 
 // InfraEnvSpec describes a discovery image.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.clusterRef) == has(oldSelf.clusterRef) && (!has(self.clusterRef) || self.clusterRef == oldSelf.clusterRef)",message="clusterRef: require no change after the creation"
+// +kubebuilder:validation:XValidation:rule="has(self.cpuArchitecture) == has(oldSelf.cpuArchitecture) && (!has(self.cpuArchitecture) || self.cpuArchitecture == oldSelf.cpuArchitecture)",message="cpuArchitecture: require no change after the creation"
 type InfraEnvSpec struct {
 	// Proxy that hosts use from their discovery on.
 	// +optional

@@ -80,6 +80,8 @@ type AgentClusterInstallList struct {
 }
 
 // AgentClusterInstallSpec describes a cluster. The webhook refuses most changes once the installation has begun.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.imageSetRef) == has(oldSelf.imageSetRef) && (!has(self.imageSetRef) || self.imageSetRef == oldSelf.imageSetRef)",message="imageSetRef: require no change after the creation"
 type AgentClusterInstallSpec struct {
 	// ImageSetRef names the ClusterImageSet with the release image.
 	// +optional

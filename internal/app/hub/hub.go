@@ -2,15 +2,20 @@
 package hub
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"slipway/api/kube"
+	"slipway/api/kube/webhook"
 	"slipway/deploy/crds"
 	"slipway/internal/app/process"
 	usercli "slipway/internal/cli"
@@ -25,10 +30,37 @@ type Commands struct {
 // RunCommand runs the controllers.
 type RunCommand struct {
 	usercli.Service
-	Kubeconfig string `env:"KUBECONFIG" type:"path" help:"Access to the hub cluster; by default the account of the pod." placeholder:"FILE"`
-	Namespace  string `name:"lease-namespace" env:"SLIPWAY_KUBE_LEASE_NAMESPACE" help:"Namespace of the lease by which one of several processes is elected; by default none is." placeholder:"NAME"`
-	Metrics    string `name:"metrics-listen" env:"SLIPWAY_KUBE_METRICS_LISTEN" help:"Address to serve metrics on, such as :8080." placeholder:"ADDRESS"`
-	Probes     string `name:"probes-listen" env:"SLIPWAY_KUBE_PROBES_LISTEN" help:"Address to serve /healthz on." placeholder:"ADDRESS"`
+	Kubeconfig string  `env:"KUBECONFIG" type:"path" help:"Access to the hub cluster; by default the account of the pod." placeholder:"FILE"`
+	Namespace  string  `name:"lease-namespace" env:"SLIPWAY_KUBE_LEASE_NAMESPACE" help:"Namespace of the lease by which one of several processes is elected; by default none is." placeholder:"NAME"`
+	Metrics    string  `name:"metrics-listen" env:"SLIPWAY_KUBE_METRICS_LISTEN" help:"Address to serve metrics on, such as :8080." placeholder:"ADDRESS"`
+	Probes     string  `name:"probes-listen" env:"SLIPWAY_KUBE_PROBES_LISTEN" help:"Address to serve /healthz on." placeholder:"ADDRESS"`
+	Webhook    Webhook `embed:"" prefix:"webhook-"`
+}
+
+// Webhook is how the API server of the hub reaches the webhook; without Listen there is none.
+type Webhook struct {
+	Listen    string `env:"SLIPWAY_KUBE_WEBHOOK_LISTEN" help:"Address on which the API server asks about changes of resources, such as :9443; by default it does not." placeholder:"ADDRESS"`
+	URL       string `name:"url" env:"SLIPWAY_KUBE_WEBHOOK_URL" help:"Where the API server reaches that address, outside of the cluster." placeholder:"https://HOST:PORT"`
+	Service   string `env:"SLIPWAY_KUBE_WEBHOOK_SERVICE" help:"The Service that leads to that address, on port 443." placeholder:"NAMESPACE/NAME"`
+	Namespace string `env:"SLIPWAY_KUBE_WEBHOOK_NAMESPACE" help:"Namespace of the Secret with its certificate; by default the Service's, or the lease's." placeholder:"NAME"`
+}
+
+// open returns the webhook, nil where there is none.
+func (c *RunCommand) open(p *process.Process) (*webhook.Webhook, error) {
+	if c.Webhook.Listen == "" {
+		if c.Webhook.URL+c.Webhook.Service != "" {
+			return nil, errors.New("webhook: require --webhook-listen with --webhook-url or --webhook-service, found none")
+		}
+		return nil, nil
+	}
+	namespace, name, both := strings.Cut(c.Webhook.Service, "/")
+	if c.Webhook.Service != "" && !both {
+		return nil, fmt.Errorf("--webhook-service: require NAMESPACE/NAME, found %q", c.Webhook.Service)
+	}
+	return webhook.New(webhook.Options{
+		Listen: c.Webhook.Listen, URL: c.Webhook.URL, Service: types.NamespacedName{Namespace: namespace, Name: name},
+		Namespace: cmp.Or(c.Webhook.Namespace, namespace, c.Namespace), Now: p.Now, Log: p.Log,
+	})
 }
 
 // Run runs the controllers until ctx ends.
@@ -37,8 +69,13 @@ func (c *RunCommand) Run(ctx context.Context, p *process.Process) error {
 	if err != nil {
 		return err
 	}
+	webhook, err := c.open(p)
+	if err != nil {
+		return err
+	}
 	manager, err := kube.Manager(kube.Options{
-		Config: config, Service: c.Client(), Namespace: c.Namespace, Metrics: c.Metrics, Probes: c.Probes, Log: p.Log, Now: p.Now,
+		Config: config, Service: c.Client(), Namespace: c.Namespace, Metrics: c.Metrics, Probes: c.Probes, Webhook: webhook,
+		Log: p.Log, Now: p.Now,
 	})
 	if err != nil {
 		return err

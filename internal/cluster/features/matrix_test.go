@@ -65,7 +65,7 @@ func TestMatrixIsThatOfTheExistingService(t *testing.T) {
 		answer, found := answers[setting][want.feature]
 		got := cell{version: want.version, architecture: want.architecture, platform: want.platform, feature: want.feature, level: "absent"}
 		if found {
-			got.level, got.reason, got.excludes = string(answer.Level), string(answer.Reason), names(answer.Incompatibilities)
+			got.level, got.reason, got.excludes = string(answer.Level), string(answer.Reason), names(ofV2(answer.Incompatibilities))
 		}
 		if want == got {
 			continue

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/nodeaddress"
-	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/roles"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/hostconfig/installconfig"

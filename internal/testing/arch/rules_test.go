@@ -29,6 +29,11 @@ var allowed = []importRule{
 	{"api/kube/agentinstall", nil, "types of resources"},
 	{"api/kube/hiveext", []string{"api/kube/agentinstall"}, "types of resources"},
 	{"api/kube", slices.Concat([]string{"api/kube/"}, remote), "a client of the service: never the store, a rule or Temporal"},
+	{
+		"api/kube/webhook",
+		[]string{"api/kube/agentinstall", "api/kube/hive", "api/kube/hiveext", "internal/model", "internal/platform/certificates"},
+		"decides by resources alone",
+	},
 	{"api/kube/", slices.Concat([]string{"api/kube/"}, remote), "a client of the service: never the store, a rule or Temporal"},
 	{"internal/wire", nil, "formats import nothing"},
 	{"internal/testing/hostexectest", []string{"internal/platform/hostexec"}, "stands in for a host in tests"},
