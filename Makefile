@@ -243,7 +243,8 @@ test-kube: programs ## resources of Kubernetes: an API server with etcd, slipway
 	@$(MAKE) --no-print-directory $(KUBE)/kube-apiserver $(KUBE)/etcd
 	KUBE_PROGRAMS=$(KUBE) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/kube
 
-test-helm: programs ## the Helm chart: lint, what it renders for the values in its folder ci, its pods as processes, and after make bench-kube against an API server
+test-helm: programs ## the Helm chart: lint, what it renders for the values in its folder ci, its pods as processes, and against an API server (the first build compiles Kubernetes: 10 to 20 minutes)
+	@$(MAKE) --no-print-directory $(KUBE)/kube-apiserver $(KUBE)/kube-controller-manager $(KUBE)/etcd
 	@$(MAKE) --no-print-directory run-helm
 
 smoke-helm: programs $(HELM) ## the same without pods and API server, in a minute
@@ -253,7 +254,7 @@ smoke-helm: programs $(HELM) ## the same without pods and API server, in a minut
 run-helm: $(HELM)
 	@for values in deploy/helm/slipway/ci/*.yaml; do $(HELM) lint --quiet --strict deploy/helm/slipway --values $$values || exit 1; done
 	@$(MAKE) --no-print-directory $(TEMPORAL_CLI) || echo 'the temporal program cannot be built here: pods do not run as processes'
-	HELM=$(HELM) TEMPORAL_CLI=$$(ls $(TEMPORAL_CLI) 2>/dev/null) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/helm
+	HELM=$(HELM) KUBE_PROGRAMS=$(KUBE) TEMPORAL_CLI=$$(ls $(TEMPORAL_CLI) 2>/dev/null) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/helm
 
 SHIPPED = bin/slipway $(wildcard bin/slipway-agent-* bin/slipway-controller-*)
 sbom: programs $(CYCLONEDX) ## what each program is made of, in dist/sbom (CycloneDX), and the licences of it, in dist/licences
