@@ -84,7 +84,7 @@ func Manager(o Options) (manager.Manager, error) {
 	if err := m.Add(manager.RunnableFunc(index.Run)); err != nil {
 		return nil, fmt.Errorf("follow the service: %w", err)
 	}
-	references := resource.References{Kube: m.GetClient(), API: m.GetAPIReader(), Index: index}
+	references := resource.References{Kube: m.GetClient(), API: m.GetAPIReader(), Index: index, Events: m.GetEventRecorder("slipway-kube")}
 	envs := &infraenv.Reconciler{References: references, Service: o.Service, Now: o.Now}
 	if err := envs.Register(m); err != nil {
 		return nil, fmt.Errorf("start the controller of InfraEnvs: %w", err)

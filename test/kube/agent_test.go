@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -48,7 +49,7 @@ func (tr *trial) bootIn(t *testing.T, dir string, env uuid.UUID, shape string, n
 	return tr.bootAt(t, dir, env, shape, 20, names...)
 }
 
-// bootAt does what bootIn does, with machines from an address of 192.168.111.0/24 on.
+// bootAt does what bootIn does, with machines from an address of 192.168.111.0/24 on. Flags of a machine may follow its name.
 func (tr *trial) bootAt(t *testing.T, dir string, env uuid.UUID, shape string, from int, names ...string) (end func(name string)) {
 	t.Helper()
 	config, err := tr.service.DiscoveryIgnition(t.Context(), env)
@@ -57,9 +58,11 @@ func (tr *trial) bootAt(t *testing.T, dir string, env uuid.UUID, shape string, f
 	require.NoError(t, os.WriteFile(ignition, config, 0o600))
 	machines := map[string]*hub.Process{}
 	for n, name := range names {
-		machines[name] = hub.Run(t, name, filepath.Join(dir, name+".log"), exec.Command(built.Demo(t), "machine",
-			"--root", filepath.Join(dir, name), "--site", filepath.Join(dir, "site"), "--speed", "200", "--ignition", ignition,
-			"--name", name, "--shape", shape, "--address", fmt.Sprintf("192.168.111.%d/24", from+n)))
+		name, flags, _ := strings.Cut(name, " ")
+		machines[name] = hub.Run(t, name, filepath.Join(dir, name+".log"), exec.Command(built.Demo(t), append([]string{ //nolint:gosec // ours
+			"machine", "--root", filepath.Join(dir, name), "--site", filepath.Join(dir, "site"), "--speed", "200", "--ignition", ignition,
+			"--name", name, "--shape", shape, "--address", fmt.Sprintf("192.168.111.%d/24", from+n),
+		}, strings.Fields(flags)...)...))
 	}
 	return func(name string) {
 		require.NoError(t, machines[name].Process.Kill())

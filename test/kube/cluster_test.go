@@ -265,8 +265,9 @@ func TestControlPlaneOfThreeWithAWorkerThatJoins(t *testing.T) {
 	place, err := site.Open(filepath.Join(dir, "site"))
 	require.NoError(t, err)
 	require.NoError(t, place.SetCluster(site.Cluster{Name: "lab", Domain: "example.com", ControlPlane: 3, Version: "4.20.5"}))
-	tr.bootIn(t, dir, env.ID, "master", "one", "two", "three")
+	tr.bootIn(t, dir, env.ID, "master", "one", "two --fail=image-write:1", "three")
 	tr.parts(t, dir, c.ID, 3)
+	tr.commandHosts(t)
 	i := tr.awaitInstall(t, "Completed", "True", "InstallationCompleted", "")
 	require.Equal(t, "[192.168.111.5] [192.168.111.6] [{192.168.111.0/24}] BareMetal 100",
 		fmt.Sprintf("%v %v %v %v %v", i.Status.APIVIPs, i.Status.IngressVIPs, i.Status.MachineNetwork, i.Status.PlatformType,

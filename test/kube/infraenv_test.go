@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	admission "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	events "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -68,7 +69,7 @@ func startHub(t *testing.T) *trial {
 	h.Apply(t, "", definitions...)
 	scheme := runtime.NewScheme()
 	require.NoError(t, errors.Join(
-		corev1.AddToScheme(scheme), admission.AddToScheme(scheme),
+		corev1.AddToScheme(scheme), admission.AddToScheme(scheme), events.AddToScheme(scheme),
 		agentinstall.AddToScheme(scheme), hiveext.AddToScheme(scheme), hive.AddToScheme(scheme),
 	))
 	tr := &trial{Hub: h}

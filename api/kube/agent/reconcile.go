@@ -37,6 +37,9 @@ type Service interface {
 	BindHost(ctx context.Context, infraEnvID, hostID, clusterID uuid.UUID, options ...client.Option) (*wire.Host, error)
 	UnbindHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error)
 	DeleteHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
+	RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
+	RetryHostStep(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
+	EvictHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
 }
 
 // Reconciler makes resources Agent, and lets hosts follow them.
@@ -151,6 +154,9 @@ func (r *Reconciler) unavailable(ctx context.Context, a *agentinstall.Agent) (re
 
 // follow lets a host follow its Agent, and the Agent's labels, annotations and status the host.
 func (r *Reconciler) follow(ctx context.Context, a *agentinstall.Agent, h *wire.Host) (reconcile.Result, error) {
+	if err := resource.Obey(ctx, r.Kube, r.Events, a, r.commands(a, h)); err != nil {
+		return reconcile.Result{}, err
+	}
 	in, h, problem := r.sync(ctx, a, h)
 	in.Host = h
 	if err := r.describe(ctx, in); err != nil {
@@ -173,6 +179,19 @@ func (r *Reconciler) follow(ctx context.Context, a *agentinstall.Agent, h *wire.
 		return reconcile.Result{RequeueAfter: resource.Again}, nil
 	}
 	return reconcile.Result{}, problem // with growing pauses
+}
+
+// commands returns the commands to the host of an Agent.
+func (r *Reconciler) commands(a *agentinstall.Agent, h *wire.Host) resource.Commands {
+	commands := resource.Commands{}
+	for name, send := range map[string]func(context.Context, uuid.UUID, uuid.UUID, ...client.Option) error{
+		"retry": r.Service.RetryHost, "retry-step": r.Service.RetryHostStep, "evict": r.Service.EvictHost,
+	} {
+		commands[name] = func(ctx context.Context) error {
+			return send(ctx, h.InfraEnvID, h.ID, client.WithKubeKey(a.Namespace, a.Name))
+		}
+	}
+	return commands
 }
 
 // sync reads what an Agent depends on, and gives the service its settings. It returns the host as it is then.
@@ -303,7 +322,12 @@ func (r *Reconciler) writeStatus(ctx context.Context, before, a *agentinstall.Ag
 	if equality.Semantic.DeepEqual(before.Status, a.Status) {
 		return nil
 	}
-	return r.Kube.Status().Patch(ctx, a, kube.MergeFrom(before))
+	if err := r.Kube.Status().Patch(ctx, a, kube.MergeFrom(before)); err != nil {
+		return err
+	}
+	was, is := before.Status.Progress.CurrentStage, a.Status.Progress.CurrentStage
+	resource.Announce(r.Events, a, before.Status.DebugInfo, a.Status.DebugInfo, was, is)
+	return nil
 }
 
 // finalize lets an Agent go once the service has forgotten its host. A host that still runs the discovery image registers again.

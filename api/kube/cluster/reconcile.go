@@ -38,7 +38,11 @@ type Service interface {
 	DeleteManifest(ctx context.Context, id uuid.UUID, folder, name string, options ...client.Option) error
 	InstallCluster(ctx context.Context, id uuid.UUID, options ...client.Option) (*wire.Cluster, error)
 	CancelCluster(ctx context.Context, id uuid.UUID, options ...client.Option) (*wire.Cluster, error)
+	ResetCluster(ctx context.Context, id uuid.UUID, options ...client.Option) (*wire.Cluster, error)
 	DeleteCluster(ctx context.Context, id uuid.UUID, options ...client.Option) error
+	PauseCluster(ctx context.Context, id uuid.UUID, options ...client.Option) error
+	ResumeCluster(ctx context.Context, id uuid.UUID, options ...client.Option) error
+	ExtendCluster(ctx context.Context, id uuid.UUID, options ...client.Option) error
 	AllowAddHosts(ctx context.Context, id uuid.UUID, options ...client.Option) (*wire.Cluster, error)
 	InstallHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error)
 	ClusterCredentialsFile(ctx context.Context, id uuid.UUID, name string, options ...client.Option) ([]byte, error)
@@ -167,6 +171,9 @@ func deploymentOf(a *agentinstall.Agent) types.NamespacedName {
 
 // follow lets the cluster follow its resources, and the status the cluster.
 func (r *Reconciler) follow(ctx context.Context, in Inputs) (reconcile.Result, error) {
+	if err := resource.Obey(ctx, r.Kube, r.Events, in.Install, r.commands(&in)); err != nil {
+		return reconcile.Result{}, err
+	}
 	before := in.Install.DeepCopy()
 	problem := r.sync(ctx, &in)
 	if !equality.Semantic.DeepEqual(in.Install.Spec, before.Spec) {
@@ -184,6 +191,7 @@ func (r *Reconciler) follow(ctx context.Context, in Inputs) (reconcile.Result, e
 		if err := r.Kube.Status().Patch(ctx, in.Install, kube.MergeFrom(before)); err != nil {
 			return reconcile.Result{}, err
 		}
+		resource.Announce(r.Events, in.Install, before.Status.DebugInfo, status.DebugInfo, "", "")
 	}
 	switch {
 	case problem == nil && in.Cluster != nil && in.Cluster.Status == wire.ClusterStatusInstalled:
@@ -194,6 +202,31 @@ func (r *Reconciler) follow(ctx context.Context, in Inputs) (reconcile.Result, e
 		return reconcile.Result{RequeueAfter: resource.Again}, nil
 	}
 	return reconcile.Result{}, problem // with growing pauses
+}
+
+// commands returns the commands to the cluster, and remembers what they make of it.
+func (r *Reconciler) commands(in *Inputs) resource.Commands {
+	if in.Cluster == nil {
+		return nil
+	}
+	id, commands := in.Cluster.ID, resource.Commands{}
+	for name, send := range map[string]func(context.Context, uuid.UUID, ...client.Option) error{
+		"pause": r.Service.PauseCluster, "resume": r.Service.ResumeCluster, "extend": r.Service.ExtendCluster,
+	} {
+		commands[name] = func(ctx context.Context) error { return send(ctx, id, owned(in)) }
+	}
+	for name, send := range map[string]func(context.Context, uuid.UUID, ...client.Option) (*wire.Cluster, error){
+		"cancel": r.Service.CancelCluster, "reset": r.Service.ResetCluster,
+	} {
+		commands[name] = func(ctx context.Context) error {
+			c, err := send(ctx, id, owned(in))
+			if err == nil {
+				in.Cluster = c
+			}
+			return err
+		}
+	}
+	return commands
 }
 
 // sync does what the cluster's status asks for: settings and the begin of an installation before it, credentials during and after it, hosts

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"slipway/api/kube/objects"
@@ -25,6 +26,8 @@ type References struct {
 	Kube  kube.Client
 	API   kube.Reader
 	Index *objects.Index
+	// Events records what users see of a resource beside its status.
+	Events events.EventRecorder
 }
 
 // Cluster returns the cluster that a ClusterDeployment defines. Errors are a MissingDeploymentError, or an InputError where the service has

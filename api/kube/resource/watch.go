@@ -10,12 +10,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// ChangedByOthers reports whether users have changed a spec, removed an object or paused it, or whether it is a resync. A controller's own
-// writes of labels, annotations and the status are no reason to ask the service again.
+// ChangedByOthers reports whether users have changed a spec, removed an object, paused it or given it a command, or whether it is a resync.
+// A controller's own writes of labels, annotations and the status are no reason to ask the service again.
 func ChangedByOthers(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld, e.ObjectNew
 	return before.GetResourceVersion() == after.GetResourceVersion() || before.GetGeneration() != after.GetGeneration() ||
-		Paused(before) != Paused(after)
+		Paused(before) != Paused(after) || Command(after) != "" && Command(after) != Command(before)
 }
 
 // Requests lists the objects of a kind that which selects. It returns none before the cache is filled: each is reconciled then.
