@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	admission "k8s.io/api/admissionregistration/v1"
+	authentication "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	events "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,6 +23,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"slipway/api/kube/agentinstall"
@@ -40,6 +43,7 @@ type trial struct {
 	*hub.Hub
 	kube    kube.Client
 	service *client.Client
+	account string // kubeconfig of the account that the program runs as
 	data    string // of the service
 	program *hub.Process
 }
@@ -77,8 +81,32 @@ func startHub(t *testing.T) *trial {
 		tr.kube, err = kube.New(h.Config, kube.Options{Scheme: scheme})
 		return err == nil && tr.kube.List(t.Context(), &agentinstall.InfraEnvList{}) == nil
 	}, "the definitions are not served")
-	require.NoError(t, tr.kube.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "one"}}))
+	for _, name := range []string{"one", "slipway"} {
+		require.NoError(t, tr.kube.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	}
+	tr.account = account(t, h)
 	return tr
+}
+
+// account applies deploy/kube, and returns a kubeconfig of its account: the program has these rights alone.
+func account(t *testing.T, h *hub.Hub) string {
+	t.Helper()
+	for _, name := range []string{"rbac", "deployment"} {
+		content, err := os.ReadFile("../../deploy/kube/" + name + ".yaml")
+		require.NoError(t, err)
+		h.Apply(t, "slipway", documents(t, content)...)
+	}
+	request := &authentication.TokenRequest{Spec: authentication.TokenRequestSpec{ExpirationSeconds: new(int64(3600))}}
+	request, err := h.Client.CoreV1().ServiceAccounts("slipway").CreateToken(t.Context(), "slipway-kube", request, metav1.CreateOptions{})
+	require.NoError(t, err)
+	access, err := clientcmd.LoadFromFile(h.Kubeconfig)
+	require.NoError(t, err)
+	for name := range access.AuthInfos {
+		access.AuthInfos[name] = &api.AuthInfo{Token: request.Status.Token}
+	}
+	path := filepath.Join(t.TempDir(), "account")
+	require.NoError(t, clientcmd.WriteToFile(*access, path))
+	return path
 }
 
 // documents reads the objects of a text in YAML.
@@ -98,7 +126,7 @@ func documents(t *testing.T, text []byte) (list []*unstructured.Unstructured) {
 
 func (tr *trial) run(t *testing.T, further ...string) {
 	t.Helper()
-	arguments := append([]string{"kube", "--kubeconfig", tr.Kubeconfig, "--data-dir", tr.data}, further...)
+	arguments := append([]string{"kube", "--kubeconfig", tr.account, "--data-dir", tr.data}, further...)
 	command := exec.Command(built.Binary(t), arguments...) //nolint:gosec // the program under test
 	tr.program = hub.Run(t, "slipway kube", filepath.Join(t.TempDir(), "kube.log"), command)
 }

@@ -52,7 +52,7 @@ func TestChangesThatCannotBeAreRefused(t *testing.T) {
 	t.Parallel()
 	tr := start(t)
 	address := built.FreeAddress(t)
-	tr.run(t, "--webhook-listen", address, "--webhook-url", "https://"+address, "--webhook-namespace", "one")
+	tr.run(t, "--webhook-listen", address, "--webhook-url", "https://"+address, "--lease-namespace", "slipway")
 	tr.awaitRefusal(t)
 
 	// Each is made, and each change of it is refused: by the webhook, or by the definition.
@@ -98,7 +98,7 @@ func TestChangesThatCannotBeAreRefused(t *testing.T) {
 
 	tr.kill(t)
 	require.NoError(t, tr.kube.Create(t.Context(), twice("away"), kube.DryRunAll), "a hub stays usable without the webhook")
-	tr.run(t, "--webhook-listen", address, "--webhook-url", "https://"+address, "--webhook-namespace", "one")
+	tr.run(t, "--webhook-listen", address, "--webhook-url", "https://"+address, "--lease-namespace", "slipway")
 	tr.awaitRefusal(t)
 }
 
