@@ -243,6 +243,10 @@ test-kube: programs ## resources of Kubernetes: an API server with etcd, slipway
 	@$(MAKE) --no-print-directory $(KUBE)/kube-apiserver $(KUBE)/etcd
 	KUBE_PROGRAMS=$(KUBE) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/kube
 
+bench-hub: programs ## the controllers beside 1,000 hosts and 300 clusters: time until all are followed, processor time at rest, memory (3 minutes)
+	@$(MAKE) --no-print-directory $(KUBE)/kube-apiserver $(KUBE)/etcd
+	KUBE_PROGRAMS=$(KUBE) $(NICE) $(GO) test -vet=off -timeout 20m -count=1 -v -run '^TestManyResources$$' ./test/kube -args -agents 1000 -clusters 300 -rest 30s
+
 test-helm: programs ## the Helm chart: lint, what it renders for the values in its folder ci, its pods as processes, and against an API server (the first build compiles Kubernetes: 10 to 20 minutes)
 	@$(MAKE) --no-print-directory $(KUBE)/kube-apiserver $(KUBE)/kube-controller-manager $(KUBE)/etcd
 	@$(MAKE) --no-print-directory run-helm
@@ -250,7 +254,7 @@ test-helm: programs ## the Helm chart: lint, what it renders for the values in i
 smoke-helm: programs $(HELM) ## the same without pods and API server, in a minute
 	HELM=$(HELM) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 ./test/helm -skip '^(TestPodsRunAsProcesses|TestAPIServerAcceptsTheManifests|TestReleaseIsReady)$$'
 
-.PHONY: test-kube test-helm smoke-helm run-helm
+.PHONY: test-kube bench-hub test-helm smoke-helm run-helm
 run-helm: $(HELM)
 	@for values in deploy/helm/slipway/ci/*.yaml; do $(HELM) lint --quiet --strict deploy/helm/slipway --values $$values || exit 1; done
 	@$(MAKE) --no-print-directory $(TEMPORAL_CLI) || echo 'the temporal program cannot be built here: pods do not run as processes'

@@ -17,6 +17,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	controller "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -36,6 +37,9 @@ import (
 
 // resync is how often all resources are looked at again, for changes that were missed.
 const resync = 10 * time.Minute
+
+// atOnce is how many resources of a kind are followed at once: most of the time of each is the service's.
+const atOnce = 4
 
 // Options configure the controllers; Config and Service are required.
 type Options struct {
@@ -61,6 +65,8 @@ func Manager(o Options) (manager.Manager, error) {
 			return nil, fmt.Errorf("register the types of resources: %w", err)
 		}
 	}
+	config := rest.CopyConfig(o.Config)
+	config.QPS = -1 // the API server shares itself out, by priority and fairness
 	ctrl.SetLogger(logr.FromSlogHandler(o.Log.Handler()))
 	const none = "0" // as controller-runtime has it
 	every := resync
@@ -71,12 +77,13 @@ func Manager(o Options) (manager.Manager, error) {
 		Metrics: server.Options{BindAddress: cmp.Or(o.Metrics, none)}, HealthProbeBindAddress: cmp.Or(o.Probes, none),
 		LeaderElection: o.Namespace != "", LeaderElectionNamespace: o.Namespace, LeaderElectionID: "slipway-kube",
 		LeaderElectionReleaseOnCancel: true,
+		Controller:                    controller.Controller{MaxConcurrentReconciles: atOnce},
 		Cache:                         cache.Options{SyncPeriod: &every, ByObject: referred},
 	}
 	if o.Webhook != nil {
 		options.WebhookServer = o.Webhook.Server()
 	}
-	m, err := ctrl.NewManager(o.Config, options)
+	m, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return nil, fmt.Errorf("reach the API of Kubernetes: %w", err)
 	}

@@ -107,13 +107,18 @@ func (r *Reconciler) create(ctx context.Context, key types.NamespacedName) error
 	if err := r.Kube.Get(ctx, envKey, env); err != nil || !env.DeletionTimestamp.IsZero() {
 		return kube.IgnoreNotFound(err)
 	}
-	if _, err := r.Service.Host(ctx, envID, id); err != nil {
-		if errors.Is(err, model.ErrNotFound) {
-			return nil
-		}
+	h, err := r.Service.Host(ctx, envID, id)
+	switch {
+	case errors.Is(err, model.ErrNotFound):
+		return nil
+	case err != nil:
 		return err
 	}
-	return r.Kube.Create(ctx, newAgent(env, id))
+	a := newAgent(env, id)
+	if err := describe(Inputs{Resource: a, Host: h}); err != nil {
+		return err
+	}
+	return r.Kube.Create(ctx, a)
 }
 
 // newAgent returns the Agent of a host that booted from the image of an InfraEnv.
@@ -159,10 +164,16 @@ func (r *Reconciler) follow(ctx context.Context, a *agentinstall.Agent, h *wire.
 	}
 	in, h, problem := r.sync(ctx, a, h)
 	in.Host = h
-	if err := r.describe(ctx, in); err != nil {
+	before := a.DeepCopy()
+	if err := describe(in); err != nil {
 		return reconcile.Result{}, err
 	}
-	before := a.DeepCopy()
+	if !equality.Semantic.DeepEqual(before.ObjectMeta, a.ObjectMeta) {
+		if err := r.Kube.Patch(ctx, a, kube.MergeFrom(before)); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	before = a.DeepCopy()
 	status, err := Status(in, r.Service.APIURL(), problem, resource.Now(r.Now()))
 	if err != nil {
 		return reconcile.Result{}, err
@@ -297,14 +308,13 @@ func (r *Reconciler) apply(ctx context.Context, in Inputs, calls Calls) (*wire.H
 	return h, nil
 }
 
-// describe writes labels and annotations where they differ.
-func (r *Reconciler) describe(ctx context.Context, in Inputs) error {
+// describe sets the labels and annotations of an Agent, and its finalizer.
+func describe(in Inputs) error {
 	labels, err := Labels(in)
 	if err != nil {
 		return err
 	}
 	a := in.Resource
-	before := a.DeepCopy()
 	for key, value := range labels {
 		metav1.SetMetaDataLabel(&a.ObjectMeta, key, value)
 	}
@@ -312,10 +322,7 @@ func (r *Reconciler) describe(ctx context.Context, in Inputs) error {
 		metav1.SetMetaDataAnnotation(&a.ObjectMeta, key, value)
 	}
 	controllerutil.AddFinalizer(a, agentinstall.AgentFinalizer)
-	if equality.Semantic.DeepEqual(before.ObjectMeta, a.ObjectMeta) {
-		return nil
-	}
-	return r.Kube.Patch(ctx, a, kube.MergeFrom(before))
+	return nil
 }
 
 func (r *Reconciler) writeStatus(ctx context.Context, before, a *agentinstall.Agent) error {

@@ -10,10 +10,10 @@ import (
 	"slipway/api/kube/agentinstall"
 )
 
-// Announce records an event where the state of a host or a cluster, or the stage of a host, has changed. States that wait for a person or
-// have failed are warnings.
+// Announce records an event where the state of a host or a cluster, or the stage of a host, has changed; the first state is no change.
+// States that wait for a person or have failed are warnings.
 func Announce(recorder events.EventRecorder, o kube.Object, before, after agentinstall.DebugInfo, was, stage string) {
-	if after.State != "" && after.State != before.State {
+	if before.State != "" && after.State != "" && after.State != before.State {
 		recorder.Eventf(o, nil, urgency(after.State), reason(after.State), "Install", "%s", note(after.State, after.StateInfo))
 	}
 	if stage != "" && stage != was {

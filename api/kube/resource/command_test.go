@@ -109,6 +109,7 @@ func TestChangesOfStateAndStageAreEvents(t *testing.T) {
 			info("installing", ""), info("installing-pending-user-action", "boot"), "", "",
 			[]string{"Warning InstallingPendingUserAction installing-pending-user-action: boot"},
 		},
+		"the first state":          {info("", ""), info("known", ""), "", "", nil},
 		"a stage":                  {info("a", ""), info("a", ""), "Installing", "Rebooting", []string{"Normal Stage Rebooting"}},
 		"the service is not asked": {info("ready", "a"), info("", ""), "Done", "", nil},
 		"a long text": {
