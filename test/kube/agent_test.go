@@ -141,6 +141,7 @@ func TestAgentsFollowHostsAndHostsFollowAgents(t *testing.T) {
 		"inventory.agent-install.openshift.io/cpu-architecture":             "x86_64",
 		"inventory.agent-install.openshift.io/storage-hasnonrotationaldisk": "true",
 		"agent-install.openshift.io/clusterdeployment-namespace":            "",
+		"cluster.open-cluster-management.io/backup":                         "true",
 	} {
 		require.Equal(t, value, a.Labels[key], key)
 	}

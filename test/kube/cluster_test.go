@@ -224,6 +224,8 @@ func TestClusterIsInstalledByItsResources(t *testing.T) {
 	tr.awaitAgent(t, "one", "Installed", "True", "InstallationCompleted",
 		"The installation has completed: "+tr.agent(t, "one").Status.DebugInfo.StateInfo)
 
+	c = tr.restored(t)
+
 	// Everything goes, and nothing stays behind.
 	a := tr.agent(t, "one")
 	require.NoError(t, tr.kube.Delete(ctx, &hive.ClusterDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "one", Name: "lab"}}))
@@ -234,6 +236,48 @@ func TestClusterIsInstalledByItsResources(t *testing.T) {
 	require.Nil(t, tr.defined(t))
 	require.NoError(t, tr.kube.Get(ctx, kube.ObjectKeyFromObject(a), a))
 	require.Nil(t, a.Spec.ClusterDeploymentName)
+}
+
+// restored gives the hub another service, which has nothing: the resources of what is installed are as they were, and the service has the
+// cluster for hosts to join. It returns the cluster.
+func (tr *trial) restored(t *testing.T) *wire.Cluster {
+	t.Helper()
+	installed, agent := tr.install(t), tr.agent(t, "one")
+	image := tr.env(t).Status.ISODownloadURL
+	tr.kill(t)
+	tr.data = built.StartDemo(t, built.Binary(t), built.FreeAddress(t))
+	tr.service = built.Administrator(t, tr.data)
+	require.Nil(t, tr.defined(t))
+	tr.run(t)
+	await.True(t, func() bool {
+		return tr.defined(t) != nil && tr.found(t) != nil && tr.env(t).Status.ISODownloadURL != image
+	},
+		"cluster and InfraEnv are not made again")
+	c := tr.defined(t)
+	require.Equal(t, []any{"lab", "example.com", wire.ClusterKindAddHostsCluster, true, installed.Spec.ClusterMetadata.ClusterID},
+		[]any{c.Name, c.BaseDNSDomain, c.Kind, c.Imported, c.OpenshiftClusterID.String()})
+	now := tr.awaitInstall(t, "SpecSynced", "True", "SyncOK", specApplied)
+	await.True(t, func() bool {
+		now = tr.install(t)
+		return now.Status.DebugInfo.EventsURL != installed.Status.DebugInfo.EventsURL
+	},
+		"the status does not name the new cluster")
+	require.Equal(t, installed.Spec, now.Spec)
+	require.Equal(t, withoutMessages(installed.Status), withoutMessages(now.Status))
+	require.Equal(t, agent.Status.Conditions, tr.agent(t, "one").Status.Conditions)
+	require.Equal(t, agent.Status.Inventory, tr.agent(t, "one").Status.Inventory)
+	return c
+}
+
+// withoutMessages leaves out what names objects of the service, and times.
+func withoutMessages(s hiveext.AgentClusterInstallStatus) hiveext.AgentClusterInstallStatus {
+	s = *s.DeepCopy()
+	s.DebugInfo, s.ValidationsInfo = agentinstall.DebugInfo{}, nil
+	for n := range s.Conditions {
+		c := &s.Conditions[n]
+		*c = hiveext.ClusterInstallCondition{Type: c.Type, Status: c.Status, Reason: c.Reason}
+	}
+	return s
 }
 
 // Three masters of an InfraEnv that belongs to the cluster, approved by it; a worker joins the installed cluster; another installation is
@@ -292,4 +336,31 @@ func TestControlPlaneOfThreeWithAWorkerThatJoins(t *testing.T) {
 		return gone && len(agents.Items) == 0
 	}, "Agents stay behind")
 	require.Nil(t, tr.defined(t))
+}
+
+// A hub is restored while a cluster was installed, and the service has nothing: the resources say so, and the cluster is defined anew.
+func TestAnInstallationIsLostWithItsService(t *testing.T) {
+	t.Parallel()
+	tr := start(t)
+	ctx := t.Context()
+	require.NoError(t, tr.kube.Create(ctx, secret("pull", pullSecret)))
+	require.NoError(t, tr.kube.Create(ctx, &hive.ClusterImageSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "release"}, Spec: hive.ClusterImageSetSpec{ReleaseImage: releaseImage(t, tr.service)},
+	}))
+	i := &hiveext.AgentClusterInstall{ObjectMeta: object("lab"), Spec: hiveext.AgentClusterInstallSpec{
+		ClusterDeploymentRef: corev1.LocalObjectReference{Name: "lab"}, ImageSetRef: &hiveext.ClusterImageSetReference{Name: "release"},
+		ProvisionRequirements: hiveext.ProvisionRequirements{ControlPlaneAgents: 1},
+	}}
+	require.NoError(t, tr.kube.Create(ctx, i))
+	i.Status.Conditions = []hiveext.ClusterInstallCondition{{
+		Type: "Completed", Status: "False", Reason: "InstallationInProgress", LastProbeTime: metav1.Now(), LastTransitionTime: metav1.Now(),
+	}}
+	i.Status.Progress = &hiveext.ClusterProgress{TotalPercentage: 40}
+	require.NoError(t, tr.kube.Status().Update(ctx, i))
+	tr.deployment(t)
+	tr.run(t)
+	tr.awaitInstall(t, "Completed", "False", "InstallationNotStarted", "The installation has not yet started")
+	require.NotNil(t, tr.defined(t))
+	tr.awaitEvent(t, i, "InstallationLost",
+		"the service does not have the installation that was running: boot its hosts from the discovery image to install them again")
 }

@@ -234,6 +234,7 @@ func TestInfraEnvFollowsItsResource(t *testing.T) {
 	pull := &corev1.Secret{}
 	require.NoError(t, tr.kube.Get(ctx, kube.ObjectKey{Namespace: "one", Name: "pull"}, pull))
 	require.Equal(t, "true", pull.Labels["agent-install.openshift.io/watch"])
+	require.Equal(t, "true", pull.Labels["cluster.open-cluster-management.io/backup"])
 	pull.Data = map[string][]byte{corev1.DockerConfigJsonKey: []byte(pullSecret)}
 	require.NoError(t, tr.kube.Update(ctx, pull))
 

@@ -249,6 +249,10 @@ func TestStatusSaysWhatTheHostIs(t *testing.T) {
 	again, err := agent.Status(in, "https://a", nil, metav1.NewTime(now.Add(time.Hour)))
 	require.NoError(t, err)
 	require.Equal(t, s, again, "nothing is written while nothing changes")
+	require.Equal(t, s, agent.Unavailable(in.Resource, now), "the status of an installed host is kept")
+	h.Status = "known"
+	in.Resource.Status, err = agent.Status(in, "https://a", nil, now)
+	require.NoError(t, err)
 	gone := agent.Unavailable(in.Resource, now)
 	require.Empty(t, gone.DebugInfo.State)
 	for _, c := range gone.Conditions[:5] {

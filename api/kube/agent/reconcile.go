@@ -321,6 +321,7 @@ func describe(in Inputs) error {
 	for key, value := range Annotations(in.Host) {
 		metav1.SetMetaDataAnnotation(&a.ObjectMeta, key, value)
 	}
+	metav1.SetMetaDataLabel(&a.ObjectMeta, resource.BackupLabel, "true")
 	controllerutil.AddFinalizer(a, agentinstall.AgentFinalizer)
 	return nil
 }

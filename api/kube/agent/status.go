@@ -89,9 +89,14 @@ func debugInfo(h *wire.Host, base string) agentinstall.DebugInfo {
 	return info
 }
 
-// Unavailable returns the status of an Agent whose host the service does not have.
+// Unavailable returns the status of an Agent whose host the service does not have. What is known of an installed host is kept.
 func Unavailable(a *agentinstall.Agent, now metav1.Time) agentinstall.AgentStatus {
 	status := a.Status.DeepCopy()
+	if slices.ContainsFunc(status.Conditions, func(c agentinstall.Condition) bool {
+		return c.Type == agentinstall.Installed && c.Status == corev1.ConditionTrue
+	}) {
+		return *status // a node of a cluster does not come back to the service
+	}
 	status.DebugInfo.State, status.DebugInfo.StateInfo = "", ""
 	for _, kind := range []agentinstall.ConditionType{
 		agentinstall.Installed, agentinstall.Connected, agentinstall.RequirementsMet, agentinstall.Validated, agentinstall.BoundCondition,

@@ -302,6 +302,30 @@ func TestErrorsAreTheUsersOrTheServices(t *testing.T) {
 	}
 }
 
+// A cluster that is installed and that the service does not have, or has imported, keeps what its resources say.
+func TestInstalledClustersKeepTheirStatus(t *testing.T) {
+	t.Parallel()
+	in := inputs("installed")
+	in.Cluster.APIVips = []wire.APIVip{{IP: "192.0.2.5"}}
+	in.Cluster.LastInstallationPreparation.Status = "success"
+	before, err := cluster.Status(in, "https://a", nil, now)
+	require.NoError(t, err)
+	in.Install.Status, in.Cluster = before, nil
+	missing, err := cluster.Status(in, "https://a", model.Invalidf("no"), now)
+	require.NoError(t, err)
+	require.Equal(t, "False InputError The Spec could not be synced due to an input error: no", verdict(missing, "SpecSynced"))
+	require.Equal(t, verdict(before, "Completed"), verdict(missing, "Completed"))
+	require.Equal(t, before.DebugInfo, missing.DebugInfo)
+
+	in.Cluster = &wire.Cluster{ID: uuid.New(), Status: "adding-hosts", Kind: "AddHostsCluster", Imported: true}
+	imported, err := cluster.Status(in, "https://a", nil, now)
+	require.NoError(t, err)
+	require.Equal(t, "192.0.2.5", imported.APIVIP)
+	require.Equal(t, before.Progress, imported.Progress)
+	require.Equal(t, verdict(before, "LastInstallationPreparationFailed"), verdict(imported, "LastInstallationPreparationFailed"))
+	require.Contains(t, imported.DebugInfo.EventsURL, in.Cluster.ID.String())
+}
+
 func TestPreparationsThatFailAreSaid(t *testing.T) {
 	t.Parallel()
 	in := inputs("ready")

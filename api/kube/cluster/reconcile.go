@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,6 +29,7 @@ import (
 type Service interface {
 	APIURL() string
 	RegisterCluster(ctx context.Context, params wire.ClusterCreateParams, options ...client.Option) (*wire.Cluster, error)
+	ImportCluster(ctx context.Context, params wire.ImportClusterParams, options ...client.Option) (*wire.Cluster, error)
 	Cluster(ctx context.Context, id uuid.UUID, options ...client.Option) (*wire.Cluster, error)
 	UpdateCluster(ctx context.Context, id uuid.UUID, p wire.V2ClusterUpdateParams, options ...client.Option) (*wire.Cluster, error)
 	UpdateInstallConfig(ctx context.Context, id uuid.UUID, overrides string, options ...client.Option) error
@@ -233,7 +235,9 @@ func (r *Reconciler) commands(in *Inputs) resource.Commands {
 // that join afterwards.
 func (r *Reconciler) sync(ctx context.Context, in *Inputs) error {
 	if in.Cluster == nil && isInstalled(in) {
-		return &resource.InputError{Err: errors.New("the service does not have this installed cluster, and it cannot be imported yet")}
+		if err := r.restore(ctx, in); err != nil {
+			return err
+		}
 	}
 	if in.Cluster != nil && in.Cluster.Kind == wire.ClusterKindAddHostsCluster {
 		return r.join(ctx, in)
@@ -257,12 +261,17 @@ var changeable = map[wire.ClusterStatus]bool{
 
 // isInstalled reports whether a cluster was installed before, as the resources say.
 func isInstalled(in *Inputs) bool {
-	for _, c := range in.Install.Status.Conditions {
-		if c.Type == hiveext.Completed && c.Reason == hiveext.ReasonInstallationCompleted {
-			return true
+	return in.Deployment.Spec.Installed || completedReason(in.Install) == hiveext.ReasonInstallationCompleted
+}
+
+// completedReason returns the reason of the condition Completed; empty: there is none yet.
+func completedReason(i *hiveext.AgentClusterInstall) string {
+	for _, c := range i.Status.Conditions {
+		if c.Type == hiveext.Completed {
+			return c.Reason
 		}
 	}
-	return in.Deployment.Spec.Installed
+	return ""
 }
 
 // prepare gives the cluster its settings, and begins its installation when it is ready.
@@ -345,6 +354,38 @@ func (r *Reconciler) settings(ctx context.Context, in *Inputs, update wire.V2Clu
 	c, err := r.Service.RegisterCluster(ctx, params, owned(in))
 	if err != nil {
 		return errors.Join(err, r.Index.Load(ctx)) // another process may have registered it
+	}
+	if completedReason(in.Install) == hiveext.ReasonInstallationInProgress {
+		r.Events.Eventf(in.Install, nil, corev1.EventTypeWarning, "InstallationLost", "Install", "%s", lost)
+	}
+	in.Cluster = c
+	r.Index.Set(objects.Cluster, kube.ObjectKeyFromObject(in.Deployment), c.ID)
+	return nil
+}
+
+// lost is said of an installation that ran on a service whose data is gone.
+const lost = "the service does not have the installation that was running: boot its hosts from the discovery image to install them again"
+
+// restore imports an installed cluster that the service does not have: the hub or the service was restored without the other.
+func (r *Reconciler) restore(ctx context.Context, in *Inputs) error {
+	metadata := in.Install.Spec.ClusterMetadata
+	if metadata == nil {
+		return &resource.InputError{
+			Err: errors.New("the service does not have this installed cluster: require spec.clusterMetadata to import it, found none"),
+		}
+	}
+	id, err := uuid.Parse(metadata.ClusterID)
+	if err != nil {
+		return &resource.InputError{
+			Err: fmt.Errorf("spec.clusterMetadata.clusterID: require the ID of the installed cluster, found %q", metadata.ClusterID),
+		}
+	}
+	name := in.Deployment.Spec.ClusterName
+	c, err := r.Service.ImportCluster(ctx, wire.ImportClusterParams{
+		Name: name, APIVipDnsname: "api." + name + "." + in.Deployment.Spec.BaseDomain, OpenshiftClusterID: id,
+	}, owned(in))
+	if err != nil {
+		return errors.Join(err, r.Index.Load(ctx)) // another process may have imported it
 	}
 	in.Cluster = c
 	r.Index.Set(objects.Cluster, kube.ObjectKeyFromObject(in.Deployment), c.ID)

@@ -71,6 +71,9 @@ func Status(in Inputs, base string, problem error, now metav1.Time) (hiveext.Age
 	status, c := in.Install.Status.DeepCopy(), in.Cluster
 	set := func(kind hiveext.ConditionType, v verdict) { setCondition(&status.Conditions, kind, v, now) }
 	set(hiveext.SpecSynced, specSynced(problem))
+	if c == nil && isInstalled(&in) {
+		return *status, nil // what was known of it is kept until it is imported
+	}
 	if c == nil {
 		status.DebugInfo = agentinstall.DebugInfo{}
 		for _, kind := range []hiveext.ConditionType{
@@ -92,7 +95,9 @@ func Status(in Inputs, base string, problem error, now metav1.Time) (hiveext.Age
 	set(hiveext.Failed, hasStatus(c.Status == wire.ClusterStatusError, yes(hiveext.ReasonInstallationFailed, failed+c.StatusInfo),
 		no(hiveext.ReasonInstallationNotFailed, notFailed)))
 	set(hiveext.Stopped, isStopped(c))
-	set(hiveext.LastInstallationPreparationFailed, preparation(c))
+	if !c.Imported {
+		set(hiveext.LastInstallationPreparationFailed, preparation(c))
+	}
 	describe(status, in, base)
 	return *status, nil
 }
@@ -106,6 +111,23 @@ func hasStatus(has bool, then, otherwise verdict) verdict {
 
 // describe fills the status with what the cluster is, beside conditions.
 func describe(status *hiveext.AgentClusterInstallStatus, in Inputs, base string) {
+	c := in.Cluster
+	if !c.Imported { // the service knows no host and no network of an imported one
+		describeInstalled(status, in)
+	}
+	status.DebugInfo = agentinstall.DebugInfo{
+		State: string(c.Status), StateInfo: c.StatusInfo,
+		EventsURL: base + "/v2/events?" + url.Values{"cluster_id": {c.ID.String()}}.Encode(),
+	}
+	if c.ControllerLogsCollectedAt.Time().Year() > 1 || slices.ContainsFunc(c.Hosts, func(h wire.Host) bool {
+		return h.LogsCollectedAt.Time().Year() > 1
+	}) {
+		status.DebugInfo.LogsURL = base + "/v2/clusters/" + c.ID.String() + "/logs"
+	}
+}
+
+// describeInstalled fills the status with hosts and networks.
+func describeInstalled(status *hiveext.AgentClusterInstallStatus, in Inputs) {
 	c, hosts := in.Cluster, count(in)
 	status.ControlPlaneAgentsDiscovered, status.ControlPlaneAgentsReady = hosts.registered.masters, hosts.ready.masters
 	status.WorkerAgentsDiscovered, status.WorkerAgentsReady = hosts.registered.workers, hosts.ready.workers
@@ -126,15 +148,6 @@ func describe(status *hiveext.AgentClusterInstallStatus, in Inputs, base string)
 		if status.IngressVIPs = append(status.IngressVIPs, vip.IP); n == 0 {
 			status.IngressVIP = vip.IP
 		}
-	}
-	status.DebugInfo = agentinstall.DebugInfo{
-		State: string(c.Status), StateInfo: c.StatusInfo,
-		EventsURL: base + "/v2/events?" + url.Values{"cluster_id": {c.ID.String()}}.Encode(),
-	}
-	if c.ControllerLogsCollectedAt.Time().Year() > 1 || slices.ContainsFunc(c.Hosts, func(h wire.Host) bool {
-		return h.LogsCollectedAt.Time().Year() > 1
-	}) {
-		status.DebugInfo.LogsURL = base + "/v2/clusters/" + c.ID.String() + "/logs"
 	}
 }
 

@@ -76,7 +76,7 @@ func (r References) watched(ctx context.Context, kind string, key types.Namespac
 	case err != nil:
 		return fmt.Errorf("read %s %s: %w", kind, key, err)
 	}
-	patch := kube.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"`+WatchLabel+`":"true"}}}`))
+	patch := kube.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"`+WatchLabel+`":"true","`+BackupLabel+`":"true"}}}`))
 	if err := r.Kube.Patch(ctx, into, patch); err != nil {
 		return fmt.Errorf("label %s %s: %w", kind, key, err)
 	}

@@ -19,6 +19,8 @@ import (
 const (
 	// WatchLabel is put on Secrets and ConfigMaps that resources refer to: the cache has no others.
 	WatchLabel = "agent-install.openshift.io/watch"
+	// BackupLabel lets backups of a hub have an object (open-cluster-management.io/cluster-backup-operator).
+	BackupLabel = "cluster.open-cluster-management.io/backup"
 	// pauseAnnotation, with the value true, keeps a resource from being followed.
 	pauseAnnotation = "hive.openshift.io/reconcile-pause"
 	// Again is when a resource is looked at again that a user has to change; Late, when an object may have come that it refers to.
