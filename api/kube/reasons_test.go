@@ -72,8 +72,8 @@ const failing = `{"network":[{"id":"a","status":"failure","message":"A"}]}`
 func ofAgents(t *testing.T, found reasons, now metav1.Time) {
 	t.Helper()
 	for _, status := range strings.Fields("discovering discovering-unbound disconnected disconnected-unbound insufficient " +
-		"insufficient-unbound pending-for-input known known-unbound preparing-for-installation preparing-successful preparing-failed installing " +
-		"installing-in-progress installing-pending-user-action installed added-to-existing-cluster error binding unbinding " +
+		"insufficient-unbound pending-for-input known known-unbound preparing-for-installation preparing-successful preparing-failed " +
+		"installing installing-in-progress installing-pending-user-action installed added-to-existing-cluster error binding unbinding " +
 		"unbinding-pending-user-action reclaiming reclaiming-rebooting cancelled resetting resetting-pending-user-action") {
 		for _, approved := range []bool{false, true} {
 			for _, validations := range []string{"", failing} {
