@@ -47,7 +47,7 @@ func (w *hostInstall) bounded(
 	}
 }
 
-// within waits until something holds, at most for limit, and takes its timer back.
+// within waits until something holds, at most for limit, and cancels its timer.
 func within(ctx workflow.Context, limit time.Duration, what string, holds func() bool) (bool, error) {
 	timing, stop := workflow.WithCancel(ctx)
 	defer stop()

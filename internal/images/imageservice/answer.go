@@ -112,7 +112,7 @@ func (s *service) system(r *http.Request, req *request) (*liveisos.Image, error)
 	return s.Images.Find(req.version, req.arch, kind)
 }
 
-// full reports whether a request asks for a body at the limit of bodies.
+// full reports whether a request asks for a body while as many are sent as may be at once.
 func (s *service) full(r *http.Request) bool {
 	conditional := r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
 	return r.Method == http.MethodGet && !conditional && s.sender.Full()

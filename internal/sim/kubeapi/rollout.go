@@ -21,7 +21,7 @@ type Rollout struct {
 	Version string
 	// Domain is <cluster name>.<base domain>, of which the console route is made.
 	Domain string
-	// Operators are the ClusterOperators; a usual selection with console in it if empty.
+	// Operators are the ClusterOperators; empty: a usual selection, console included.
 	Operators []string
 	// Poll is the time between two looks at the API; 500 ms if zero.
 	Poll time.Duration

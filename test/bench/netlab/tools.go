@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Find looks for a command, also where only the administrator of Debian does.
+// Find looks for a command in PATH, and then in the folders of system administration.
 func Find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	for _, place := range []string{"/usr/sbin", "/sbin", "/usr/libexec"} {

@@ -18,7 +18,7 @@ import (
 	"slipway/test/bench/netlab"
 )
 
-// The addresses of the network of the hosts.
+// Addresses of the hosts' network.
 const (
 	gateway     = "10.67.0.1" // also the service, and what else a test has there
 	hostAddress = "10.67.0.11"
