@@ -53,14 +53,22 @@ type Index struct {
 	service Service
 	log     *slog.Logger
 
-	mu     sync.Mutex
-	ids    map[Ref]uuid.UUID
-	refs   map[uuid.UUID]Ref
-	users  map[uuid.UUID]bool      // objects that no resource defines: none does later
-	hosts  map[uuid.UUID]uuid.UUID // InfraEnvs of hosts
-	missed []func()
-	loaded chan struct{} // closed once the objects are known
-	watch  map[string][]func(types.NamespacedName)
+	mu      sync.Mutex
+	ids     map[Ref]uuid.UUID
+	refs    map[uuid.UUID]Ref
+	users   map[uuid.UUID]bool      // objects that no resource defines: none does later
+	hosts   map[uuid.UUID]uuid.UUID // InfraEnvs of hosts
+	loading int                     // calls of Load that wait for their list
+	during  []set                   // while there are any: the list may be older
+	missed  []func()
+	loaded  chan struct{} // closed once the objects are known
+	watch   map[string][]func(types.NamespacedName)
+}
+
+// set is a call of Set.
+type set struct {
+	ref Ref
+	id  uuid.UUID
 }
 
 // New returns an Index that knows nothing before Run.
@@ -133,11 +141,18 @@ func (x *Index) ID(ctx context.Context, kind string, key types.NamespacedName) (
 func (x *Index) Set(kind string, key types.NamespacedName, id uuid.UUID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	ref := Ref{kind, key}
-	delete(x.refs, x.ids[ref])
-	delete(x.ids, ref)
-	if id != uuid.Nil {
-		x.ids[ref], x.refs[id] = id, ref
+	now := set{Ref{kind, key}, id}
+	if x.loading > 0 {
+		x.during = append(x.during, now)
+	}
+	x.put(now)
+}
+
+func (x *Index) put(now set) {
+	delete(x.refs, x.ids[now.ref])
+	delete(x.ids, now.ref)
+	if now.id != uuid.Nil {
+		x.ids[now.ref], x.refs[now.id] = now.id, now.ref
 	}
 }
 
@@ -208,19 +223,29 @@ func (x *Index) noteUsers(changes []wire.Change) {
 	}
 }
 
-// Load reads which objects resources define.
+// Load reads which objects resources define. What is set while it waits is newer.
 func (x *Index) Load(ctx context.Context) error {
+	x.mu.Lock()
+	x.loading++
+	x.mu.Unlock()
 	list, err := x.service.KubeObjects(ctx)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	during := x.during
+	if x.loading--; x.loading == 0 {
+		x.during = nil
+	}
 	if err != nil {
 		return err
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	clear(x.ids)
 	clear(x.refs)
 	for _, o := range list {
 		ref := Ref{o.Kind, types.NamespacedName{Namespace: o.Namespace, Name: o.Name}}
 		x.ids[ref], x.refs[o.ID] = o.ID, ref
+	}
+	for _, now := range during {
+		x.put(now)
 	}
 	select {
 	case <-x.loaded:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,6 +26,7 @@ type service struct {
 	after   []string // cursors that were asked with
 	objects []wire.KubeObject
 	lists   int
+	listing func() // is called while a list is on its way
 }
 
 type answer struct {
@@ -45,7 +47,11 @@ func (s *service) Changes(ctx context.Context, after string, _ time.Duration, _ 
 
 func (s *service) KubeObjects(context.Context, ...client.Option) ([]wire.KubeObject, error) {
 	s.lists++
-	return s.objects, nil
+	list := slices.Clone(s.objects)
+	if s.listing != nil {
+		s.listing()
+	}
+	return list, nil
 }
 
 func changed(cursor string, ids ...uuid.UUID) answer {
@@ -104,6 +110,36 @@ func TestHostsAreFoundByTheirInfraEnvs(t *testing.T) {
 		cancel()
 		require.NoError(t, <-ended)
 	})
+}
+
+// Objects that are made and deleted while a list is on its way are not in it as they are.
+func TestAListDoesNotUndoWhatIsNewer(t *testing.T) {
+	t.Parallel()
+	one, two := uuid.New(), uuid.New()
+	key := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: "n", Name: name} }
+	s := &service{objects: []wire.KubeObject{{Kind: "cluster", ID: one, Namespace: "n", Name: "one"}}}
+	x := objects.New(s, slog.New(slog.DiscardHandler))
+	s.listing = func() {
+		x.Set(objects.Cluster, key("one"), uuid.Nil)
+		x.Set(objects.Cluster, key("two"), two)
+	}
+	require.NoError(t, x.Load(t.Context()))
+	_, known, err := x.ID(t.Context(), objects.Cluster, key("one"))
+	require.NoError(t, err)
+	require.False(t, known)
+	id, known, err := x.ID(t.Context(), objects.Cluster, key("two"))
+	require.NoError(t, err)
+	require.True(t, known)
+	require.Equal(t, two, id)
+
+	s.listing = nil
+	require.NoError(t, x.Load(t.Context()))
+	id, _, err = x.ID(t.Context(), objects.Cluster, key("one"))
+	require.NoError(t, err)
+	require.Equal(t, one, id, "a later list has what is")
+	_, known, err = x.ID(t.Context(), objects.Cluster, key("two"))
+	require.NoError(t, err)
+	require.False(t, known)
 }
 
 func TestTheIndexFollowsTheFeed(t *testing.T) {
