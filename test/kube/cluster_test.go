@@ -36,19 +36,18 @@ func releaseImage(t *testing.T, service *client.Client) string {
 	return c.OcpReleaseImage
 }
 
-// deployment makes the ClusterDeployment "lab", which AgentClusterInstall "lab" installs.
-func (tr *trial) deployment(t *testing.T) {
-	t.Helper()
-	tr.Apply(t, "one", &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "hive.openshift.io/v1", "kind": "ClusterDeployment", "metadata": map[string]any{"name": "lab"},
+// clusterDeployment returns a ClusterDeployment of namespace "one" that the AgentClusterInstall of its name installs.
+func clusterDeployment(name string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "hive.openshift.io/v1", "kind": "ClusterDeployment", "metadata": map[string]any{"name": name, "namespace": "one"},
 		"spec": map[string]any{
-			"baseDomain": "example.com", "clusterName": "lab", "pullSecretRef": map[string]any{"name": "pull"},
+			"baseDomain": "example.com", "clusterName": name, "pullSecretRef": map[string]any{"name": "pull"},
 			"platform": map[string]any{"agentBareMetal": map[string]any{"agentSelector": map[string]any{}}},
 			"clusterInstallRef": map[string]any{
-				"group": "extensions.hive.openshift.io", "version": "v1beta1", "kind": "AgentClusterInstall", "name": "lab",
+				"group": "extensions.hive.openshift.io", "version": "v1beta1", "kind": "AgentClusterInstall", "name": name,
 			},
 		},
-	}})
+	}}
 }
 
 func (tr *trial) install(t *testing.T) *hiveext.AgentClusterInstall {
@@ -119,7 +118,7 @@ func TestClusterIsInstalledByItsResources(t *testing.T) {
 	ctx := t.Context()
 	tr.run(t)
 	image := releaseImage(t, tr.service)
-	tr.deployment(t)
+	tr.Apply(t, "one", clusterDeployment("lab"))
 	require.NoError(t, tr.kube.Create(ctx, &hiveext.AgentClusterInstall{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "one", Name: "lab"},
 		Spec: hiveext.AgentClusterInstallSpec{
@@ -299,7 +298,7 @@ func TestControlPlaneOfThreeWithAWorkerThatJoins(t *testing.T) {
 			Networking: hiveext.Networking{MachineNetwork: []hiveext.MachineNetworkEntry{{CIDR: "192.168.111.0/24"}}},
 		},
 	}))
-	tr.deployment(t)
+	tr.Apply(t, "one", clusterDeployment("lab"))
 	env := tr.image(t, agentinstall.InfraEnvSpec{
 		ClusterRef: &agentinstall.ClusterReference{Namespace: "one", Name: "lab"}, AgentApproval: &agentinstall.AgentApproval{AutoApprove: true},
 	})
@@ -357,7 +356,7 @@ func TestAnInstallationIsLostWithItsService(t *testing.T) {
 	}}
 	i.Status.Progress = &hiveext.ClusterProgress{TotalPercentage: 40}
 	require.NoError(t, tr.kube.Status().Update(ctx, i))
-	tr.deployment(t)
+	tr.Apply(t, "one", clusterDeployment("lab"))
 	tr.run(t)
 	tr.awaitInstall(t, "Completed", "False", "InstallationNotStarted", "The installation has not yet started")
 	require.NotNil(t, tr.defined(t))

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"slipway/api/kube/agentinstall"
@@ -118,17 +117,7 @@ func (tr *trial) clusters(t *testing.T, n int) {
 	for k := range n {
 		group.Go(func() error {
 			name := fmt.Sprintf("cluster-%d", k)
-			deployment := &unstructured.Unstructured{Object: map[string]any{
-				"apiVersion": "hive.openshift.io/v1", "kind": "ClusterDeployment", "metadata": map[string]any{"name": name, "namespace": "one"},
-				"spec": map[string]any{
-					"baseDomain": "example.com", "clusterName": name, "pullSecretRef": map[string]any{"name": "pull"},
-					"platform": map[string]any{"agentBareMetal": map[string]any{"agentSelector": map[string]any{}}},
-					"clusterInstallRef": map[string]any{
-						"group": "extensions.hive.openshift.io", "version": "v1beta1", "kind": "AgentClusterInstall", "name": name,
-					},
-				},
-			}}
-			if err := tr.kube.Create(ctx, deployment); err != nil {
+			if err := tr.kube.Create(ctx, clusterDeployment(name)); err != nil {
 				return err
 			}
 			return tr.kube.Create(ctx, &hiveext.AgentClusterInstall{ObjectMeta: object(name), Spec: hiveext.AgentClusterInstallSpec{

@@ -92,9 +92,7 @@ func debugInfo(h *wire.Host, base string) agentinstall.DebugInfo {
 // Unavailable returns the status of an Agent whose host the service does not have. What is known of an installed host is kept.
 func Unavailable(a *agentinstall.Agent, now metav1.Time) agentinstall.AgentStatus {
 	status := a.Status.DeepCopy()
-	if slices.ContainsFunc(status.Conditions, func(c agentinstall.Condition) bool {
-		return c.Type == agentinstall.Installed && c.Status == corev1.ConditionTrue
-	}) {
+	if status.Has(agentinstall.Installed, corev1.ConditionTrue) {
 		return *status // a node of a cluster does not come back to the service
 	}
 	status.DebugInfo.State, status.DebugInfo.StateInfo = "", ""

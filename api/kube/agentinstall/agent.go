@@ -1,6 +1,11 @@
 package agentinstall
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Conditions of an Agent and their reasons.
 const (
@@ -134,6 +139,11 @@ type AgentSpec struct {
 	// controller, for clusters of two nodes that fence each other.
 	// +optional
 	FencingCredentialsSecretRef string `json:"fencingCredentialsSecretRef,omitempty"`
+}
+
+// Has reports whether a condition has a status.
+func (s *AgentStatus) Has(kind ConditionType, status corev1.ConditionStatus) bool {
+	return slices.ContainsFunc(s.Conditions, func(c Condition) bool { return c.Type == kind && c.Status == status })
 }
 
 // AgentStatus describes a host and its installation.

@@ -261,10 +261,8 @@ func count(in Inputs) counts {
 		if id, err := uuid.Parse(a.Name); err == nil {
 			approved[id] = a.Spec.Approved
 		}
-		for _, condition := range a.Status.Conditions {
-			if condition.Type == agentinstall.SpecSynced && condition.Status == "False" {
-				c.unsynced++
-			}
+		if !applied(a) {
+			c.unsynced++
 		}
 	}
 	for n := range in.Cluster.Hosts {

@@ -206,31 +206,6 @@ func (r *Reconciler) follow(ctx context.Context, in Inputs) (reconcile.Result, e
 	return reconcile.Result{}, problem // with growing pauses
 }
 
-// commands returns the commands to the cluster, and remembers what they make of it.
-func (r *Reconciler) commands(in *Inputs) resource.Commands {
-	if in.Cluster == nil {
-		return nil
-	}
-	id, commands := in.Cluster.ID, resource.Commands{}
-	for name, send := range map[string]func(context.Context, uuid.UUID, ...client.Option) error{
-		"pause": r.Service.PauseCluster, "resume": r.Service.ResumeCluster, "extend": r.Service.ExtendCluster,
-	} {
-		commands[name] = func(ctx context.Context) error { return send(ctx, id, owned(in)) }
-	}
-	for name, send := range map[string]func(context.Context, uuid.UUID, ...client.Option) (*wire.Cluster, error){
-		"cancel": r.Service.CancelCluster, "reset": r.Service.ResetCluster,
-	} {
-		commands[name] = func(ctx context.Context) error {
-			c, err := send(ctx, id, owned(in))
-			if err == nil {
-				in.Cluster = c
-			}
-			return err
-		}
-	}
-	return commands
-}
-
 // sync does what the cluster's status asks for: settings and the begin of an installation before it, credentials during and after it, hosts
 // that join afterwards.
 func (r *Reconciler) sync(ctx context.Context, in *Inputs) error {
@@ -261,17 +236,7 @@ var changeable = map[wire.ClusterStatus]bool{
 
 // isInstalled reports whether a cluster was installed before, as the resources say.
 func isInstalled(in *Inputs) bool {
-	return in.Deployment.Spec.Installed || completedReason(in.Install) == hiveext.ReasonInstallationCompleted
-}
-
-// completedReason returns the reason of the condition Completed; empty: there is none yet.
-func completedReason(i *hiveext.AgentClusterInstall) string {
-	for _, c := range i.Status.Conditions {
-		if c.Type == hiveext.Completed {
-			return c.Reason
-		}
-	}
-	return ""
+	return in.Deployment.Spec.Installed || in.Install.Status.Reason(hiveext.Completed) == hiveext.ReasonInstallationCompleted
 }
 
 // prepare gives the cluster its settings, and begins its installation when it is ready.
@@ -352,40 +317,19 @@ func (r *Reconciler) settings(ctx context.Context, in *Inputs, update wire.V2Clu
 		return &resource.InputError{Err: err}
 	}
 	c, err := r.Service.RegisterCluster(ctx, params, owned(in))
-	if err != nil {
-		return errors.Join(err, r.Index.Load(ctx)) // another process may have registered it
+	if err := r.made(ctx, in, c, err); err != nil {
+		return err
 	}
-	if completedReason(in.Install) == hiveext.ReasonInstallationInProgress {
+	if in.Install.Status.Reason(hiveext.Completed) == hiveext.ReasonInstallationInProgress {
 		r.Events.Eventf(in.Install, nil, corev1.EventTypeWarning, "InstallationLost", "Install", "%s", lost)
 	}
-	in.Cluster = c
-	r.Index.Set(objects.Cluster, kube.ObjectKeyFromObject(in.Deployment), c.ID)
 	return nil
 }
 
-// lost is said of an installation that ran on a service whose data is gone.
-const lost = "the service does not have the installation that was running: boot its hosts from the discovery image to install them again"
-
-// restore imports an installed cluster that the service does not have: the hub or the service was restored without the other.
-func (r *Reconciler) restore(ctx context.Context, in *Inputs) error {
-	metadata := in.Install.Spec.ClusterMetadata
-	if metadata == nil {
-		return &resource.InputError{
-			Err: errors.New("the service does not have this installed cluster: require spec.clusterMetadata to import it, found none"),
-		}
-	}
-	id, err := uuid.Parse(metadata.ClusterID)
+// made takes the answer to the request for a new cluster.
+func (r *Reconciler) made(ctx context.Context, in *Inputs, c *wire.Cluster, err error) error {
 	if err != nil {
-		return &resource.InputError{
-			Err: fmt.Errorf("spec.clusterMetadata.clusterID: require the ID of the installed cluster, found %q", metadata.ClusterID),
-		}
-	}
-	name := in.Deployment.Spec.ClusterName
-	c, err := r.Service.ImportCluster(ctx, wire.ImportClusterParams{
-		Name: name, APIVipDnsname: "api." + name + "." + in.Deployment.Spec.BaseDomain, OpenshiftClusterID: id,
-	}, owned(in))
-	if err != nil {
-		return errors.Join(err, r.Index.Load(ctx)) // another process may have imported it
+		return errors.Join(err, r.Index.Load(ctx)) // another process may have made it
 	}
 	in.Cluster = c
 	r.Index.Set(objects.Cluster, kube.ObjectKeyFromObject(in.Deployment), c.ID)

@@ -79,9 +79,7 @@ var approvals = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 }}
 
 func applied(a *agentinstall.Agent) bool {
-	return !slices.ContainsFunc(a.Status.Conditions, func(c agentinstall.Condition) bool {
-		return c.Type == agentinstall.SpecSynced && c.Status == corev1.ConditionFalse
-	})
+	return !a.Status.Has(agentinstall.SpecSynced, corev1.ConditionFalse)
 }
 
 func ofAgent(_ context.Context, o kube.Object) []reconcile.Request {

@@ -7,6 +7,16 @@ import (
 	"slipway/api/kube/agentinstall"
 )
 
+// Reason returns the reason of a condition; empty: the status does not have it.
+func (s *AgentClusterInstallStatus) Reason(kind ConditionType) string {
+	for n := range s.Conditions {
+		if s.Conditions[n].Type == kind {
+			return s.Conditions[n].Reason
+		}
+	}
+	return ""
+}
+
 // AgentClusterInstallStatus is how far an installation is.
 type AgentClusterInstallStatus struct {
 	// Conditions as hive reads them.

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
 	"sync"
 	"time"
@@ -152,16 +151,12 @@ func (c *certificate) renew(secret *corev1.Secret) (changed bool, err error) {
 		secret.Data[bundleKey] = slices.Concat(pair.Certificate, c.unexpired(secret.Data[bundleKey]))
 		secret.Data[authorityKey] = pair.Key
 	}
-	if current && c.serves(secret) {
+	names := []string{c.host}
+	served := certificates.Pair{Certificate: secret.Data[corev1.TLSCertKey], Key: secret.Data[corev1.TLSPrivateKeyKey]}
+	if authority.Vouches(served, names, c.now().Add(servingRenew)) {
 		return false, nil
 	}
-	template := x509.Certificate{Subject: pkix.Name{CommonName: c.host}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
-	if address := net.ParseIP(c.host); address != nil {
-		template.IPAddresses = []net.IP{address}
-	} else {
-		template.DNSNames = []string{c.host}
-	}
-	pair, err := authority.Issue(template, c.now(), servingLife)
+	pair, err := authority.IssueServer(names, c.now(), servingLife)
 	if err != nil {
 		return false, err
 	}
@@ -171,28 +166,8 @@ func (c *certificate) renew(secret *corev1.Secret) (changed bool, err error) {
 
 // authority reads the authority of the Secret; false where it is missing, damaged or near its end.
 func (c *certificate) authority(secret *corev1.Secret) (*certificates.Authority, bool) {
-	first, err := certificates.ParseCertificate(secret.Data[bundleKey])
-	if err != nil || first.NotAfter.Before(c.now().Add(authorityRenew)) {
-		return nil, false
-	}
 	authority, err := certificates.ParseAuthority(certificates.Pair{Certificate: secret.Data[bundleKey], Key: secret.Data[authorityKey]})
-	return authority, err == nil
-}
-
-// serves reports whether the certificate of the Secret is good for the host, for a while, with the first authority.
-func (c *certificate) serves(secret *corev1.Secret) bool {
-	both, err := tls.X509KeyPair(secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey])
-	if err != nil {
-		return false
-	}
-	first, err := certificates.ParseCertificate(secret.Data[bundleKey])
-	if err != nil {
-		return false
-	}
-	roots := x509.NewCertPool()
-	roots.AddCert(first)
-	_, err = both.Leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: c.now().Add(servingRenew), DNSName: c.host})
-	return err == nil
+	return authority, err == nil && authority.Ends().After(c.now().Add(authorityRenew))
 }
 
 // unexpired returns the certificates of a bundle that have not ended.

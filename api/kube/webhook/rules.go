@@ -167,12 +167,7 @@ func clusterInstallChanged(_ context.Context, before, after *hiveext.AgentCluste
 
 // progress reads the condition that the controller has set.
 func progress(i *hiveext.AgentClusterInstall) (begun, ended bool) {
-	for _, c := range i.Status.Conditions {
-		if c.Type != hiveext.Completed {
-			continue
-		}
-		ended = c.Reason == hiveext.ReasonInstallationCompleted || c.Reason == hiveext.ReasonInstallationFailed
-		return ended || c.Reason == hiveext.ReasonInstallationInProgress || c.Reason == hiveext.ReasonClusterAlreadyInstalling, ended
-	}
-	return false, false
+	reason := i.Status.Reason(hiveext.Completed)
+	ended = reason == hiveext.ReasonInstallationCompleted || reason == hiveext.ReasonInstallationFailed
+	return ended || reason == hiveext.ReasonInstallationInProgress || reason == hiveext.ReasonClusterAlreadyInstalling, ended
 }

@@ -69,7 +69,7 @@ func decide(t *testing.T, kind, before, after string) (int32, string) {
 	scheme := runtime.NewScheme()
 	require.NoError(t, agentinstall.AddToScheme(scheme))
 	require.NoError(t, hiveext.AddToScheme(scheme))
-	response := webhook.Handlers(scheme, deployments{})[kind].Handle(t.Context(), request)
+	response := webhook.Handlers(scheme, deployments{})[strings.ToLower(kind)+"s"].Handle(t.Context(), request)
 	if response.Allowed {
 		return 0, ""
 	}

@@ -49,23 +49,29 @@ type Webhook struct {
 	server      webhook.Server
 }
 
-// kinds are the resources that the webhook decides about, and their handlers' names.
+// kinds are the resources that the webhook decides about. ClusterDeployments are read from deployments.
 var kinds = []struct {
-	name     string
 	resource schema.GroupVersionResource
+	handler  func(scheme *runtime.Scheme, deployments kube.Reader) *admission.Webhook
 }{
-	{"Agent", agentinstall.GroupVersion.WithResource("agents")},
-	{"InfraEnv", agentinstall.GroupVersion.WithResource("infraenvs")},
-	{"AgentClusterInstall", hiveext.GroupVersion.WithResource("agentclusterinstalls")},
+	{agentinstall.GroupVersion.WithResource("agents"), func(scheme *runtime.Scheme, _ kube.Reader) *admission.Webhook {
+		return admission.WithValidator(scheme, agents)
+	}},
+	{agentinstall.GroupVersion.WithResource("infraenvs"), func(scheme *runtime.Scheme, deployments kube.Reader) *admission.Webhook {
+		return admission.WithValidator(scheme, infraEnvs(deployments))
+	}},
+	{hiveext.GroupVersion.WithResource("agentclusterinstalls"), func(scheme *runtime.Scheme, _ kube.Reader) *admission.Webhook {
+		return admission.WithValidator(scheme, clusterInstalls)
+	}},
 }
 
-// Handlers returns what decides about the resources of each kind. ClusterDeployments are read from deployments.
+// Handlers returns the functions that decide, by the names of resources.
 func Handlers(scheme *runtime.Scheme, deployments kube.Reader) map[string]*admission.Webhook {
-	return map[string]*admission.Webhook{
-		"Agent":               admission.WithValidator(scheme, agents),
-		"InfraEnv":            admission.WithValidator(scheme, infraEnvs(deployments)),
-		"AgentClusterInstall": admission.WithValidator(scheme, clusterInstalls),
+	out := map[string]*admission.Webhook{}
+	for _, kind := range kinds {
+		out[kind.resource.Resource] = kind.handler(scheme, deployments)
 	}
+	return out
 }
 
 // New returns the webhook for the options of a manager. Errors say which option is wrong.
@@ -102,9 +108,8 @@ func (w *Webhook) Server() webhook.Server { return w.server }
 // Register adds the webhook to the manager that has its server.
 func (w *Webhook) Register(m manager.Manager) error {
 	w.certificate.api, w.certificate.kube = m.GetAPIReader(), m.GetClient()
-	handlers := Handlers(m.GetScheme(), m.GetClient())
-	for _, kind := range kinds {
-		m.GetWebhookServer().Register("/"+kind.resource.Resource, handlers[kind.name]) // the first call lets the manager run it
+	for name, handler := range Handlers(m.GetScheme(), m.GetClient()) {
+		m.GetWebhookServer().Register("/"+name, handler) // the first call lets the manager run it
 	}
 	if err := m.Add(w.certificate); err != nil {
 		return err

@@ -68,9 +68,9 @@ func checkArchitecture(c *model.Cluster, e *model.InfraEnv) error {
 	if e.CPUArchitecture == "" || c.UserManagedNetworking {
 		return nil
 	}
-	return operators.Features.CheckIn(features.Setting{
-		Version: c.OpenShiftVersion, Architecture: e.CPUArchitecture, Platform: c.Platform.Type, ExternalName: c.Platform.ExternalName,
-	}, []features.ID{features.ClusterManagedNetworking})
+	setting := features.SettingOf(c)
+	setting.Architecture = e.CPUArchitecture
+	return operators.Features.CheckIn(setting, []features.ID{features.ClusterManagedNetworking})
 }
 
 // featuresOf lists the features that a definition, its hosts and its InfraEnvs use.

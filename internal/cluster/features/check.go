@@ -31,10 +31,15 @@ func (t *Table) Used(c *model.Cluster, hosts []*model.Host, env *model.InfraEnv)
 // have, and pairs of features that exclude each other, with a model.ErrInvalid that names
 // them. The cluster gives the setting; features come from Used.
 func (t *Table) Check(c *model.Cluster, features []ID) error {
-	return t.CheckIn(Setting{
+	return t.CheckIn(SettingOf(c), features)
+}
+
+// SettingOf returns the setting of a cluster.
+func SettingOf(c *model.Cluster) Setting {
+	return Setting{
 		Version: c.OpenShiftVersion, Architecture: c.CPUArchitecture,
 		Platform: c.Platform.Type, ExternalName: c.Platform.ExternalName,
-	}, features)
+	}
 }
 
 // base has no operators.

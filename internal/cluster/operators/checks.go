@@ -77,7 +77,7 @@ func (p *Plan) ownNeed(o *Operator, h *model.Host) (Result, bool) {
 
 // architecture checks the host's own in a cluster of several architectures.
 func (p *Plan) architecture(o *Operator, h *model.Host) (Result, bool) {
-	s := settingOf(p.cluster)
+	s := features.SettingOf(p.cluster)
 	found := h.Inventory.CPU.Architecture
 	if found == "" || s.Architecture != model.Multi {
 		return Result{}, true
@@ -97,7 +97,7 @@ func (p *Plan) ValidateCluster(o *Operator) Result {
 		return notChosen[o.Name]
 	}
 	if f := p.support[o.Feature.ID]; f.Reason != "" {
-		if err := Features.CheckIn(settingOf(p.cluster), []features.ID{o.Feature.ID}); err != nil {
+		if err := Features.CheckIn(features.SettingOf(p.cluster), []features.ID{o.Feature.ID}); err != nil {
 			return failure("%v", err)
 		}
 	}

@@ -48,7 +48,7 @@ func NewPlan(c *model.Cluster, hosts []*model.Host) *Plan {
 		p.chosen[o.Name] = true
 	}
 	p.uses = Features.Used(c, hosts, nil)
-	p.support = supportIn(settingOf(c))
+	p.support = supportIn(features.SettingOf(c))
 	for _, h := range hosts {
 		p.count(h)
 	}
@@ -76,13 +76,6 @@ func (p *Plan) count(h *model.Host) {
 	}
 	if h.EffectiveRole() == model.RoleWorker {
 		p.workers++
-	}
-}
-
-func settingOf(c *model.Cluster) features.Setting {
-	return features.Setting{
-		Version: c.OpenShiftVersion, Architecture: c.CPUArchitecture,
-		Platform: c.Platform.Type, ExternalName: c.Platform.ExternalName,
 	}
 }
 

@@ -6,11 +6,14 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"math/big"
+	"net"
 	"time"
 )
 
@@ -85,6 +88,39 @@ func (a *Authority) Issue(template x509.Certificate, now time.Time, life time.Du
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	return sign(&template, a.certificate, key, a.key, now, life)
 }
+
+// IssueServer signs the certificate of a listener, for its host names and addresses.
+func (a *Authority) IssueServer(names []string, now time.Time, life time.Duration) (Pair, error) {
+	template := x509.Certificate{
+		Subject: pkix.Name{CommonName: names[0]}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	for _, name := range names {
+		if address := net.ParseIP(name); address != nil {
+			template.IPAddresses = append(template.IPAddresses, address)
+		} else {
+			template.DNSNames = append(template.DNSNames, name)
+		}
+	}
+	return a.Issue(template, now, life)
+}
+
+// Vouches reports whether the authority has signed the certificate of a listener, for all names, and whether it is good at a time.
+func (a *Authority) Vouches(listener Pair, names []string, at time.Time) bool {
+	both, err := tls.X509KeyPair(listener.Certificate, listener.Key)
+	if err != nil {
+		return false
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(a.certificate)
+	_, err = both.Leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: at})
+	for _, name := range names {
+		err = errors.Join(err, both.Leaf.VerifyHostname(name))
+	}
+	return err == nil
+}
+
+// Ends returns the time from which the authority is not trusted any more.
+func (a *Authority) Ends() time.Time { return a.certificate.NotAfter }
 
 func sign(
 	template, parent *x509.Certificate, key *ecdsa.PrivateKey, signer crypto.Signer, now time.Time, life time.Duration,

@@ -3,14 +3,12 @@ package certificates
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,20 +93,10 @@ func (o *Own) ensure() error {
 	if err != nil {
 		return err
 	}
-	if o.serves() {
+	if o.served(authority) {
 		return nil
 	}
-	template := x509.Certificate{
-		Subject: pkix.Name{CommonName: o.names[0]}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	for _, name := range o.names {
-		if address := net.ParseIP(name); address != nil {
-			template.IPAddresses = append(template.IPAddresses, address)
-		} else {
-			template.DNSNames = append(template.DNSNames, name)
-		}
-	}
-	pair, err := authority.Issue(template, o.now(), serverLife)
+	pair, err := authority.IssueServer(o.names, o.now(), serverLife)
 	if err != nil {
 		return err
 	}
@@ -149,20 +137,14 @@ func (o *Own) newAuthority() (*Authority, error) {
 	return a, o.write(map[string][]byte{AuthorityFile: pair.Certificate})
 }
 
-// serves reports whether the certificate in the folder is good for all names, for a while.
-func (o *Own) serves() bool {
-	files := o.Files()
-	both, err := tls.LoadX509KeyPair(files.Certificate, files.Key)
+// served reports whether the certificate in the folder is good for all names, for a while.
+func (o *Own) served(authority *Authority) bool {
+	certificate, err := os.ReadFile(filepath.Join(o.dir, serverFile))
 	if err != nil {
 		return false
 	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(o.authority)
-	_, err = both.Leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: o.now().Add(renewBefore)})
-	for _, name := range o.names {
-		err = errors.Join(err, both.Leaf.VerifyHostname(name))
-	}
-	return err == nil
+	key, err := os.ReadFile(filepath.Join(o.dir, serverKeyFile))
+	return err == nil && authority.Vouches(Pair{certificate, key}, o.names, o.now().Add(renewBefore))
 }
 
 func (o *Own) write(files map[string][]byte) error {
