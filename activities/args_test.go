@@ -9,6 +9,7 @@ import (
 
 	"slipway/activities"
 	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -63,11 +64,11 @@ func TestHostsThatRunFromADiskGetTheOperatingSystemOfTheRelease(t *testing.T) {
 		host.Role, host.InstallationDiskPath, host.AgentSteps = model.RoleMaster, "/dev/sda", model.FineSteps
 		host.Inventory = &wire.Inventory{Boot: wire.Boot{DeviceType: wire.Persistent}}
 		args := &activities.StepArgs{Store: x.store}
-		got, err := args.StepArgs(t.Context(), string(wire.StepImageWrite), c, &host)
+		got, err := args.StepArgs(t.Context(), string(steps.ImageWrite), c, &host)
 		require.NoError(t, err)
 		require.Contains(t, got[0], `"coreos_image":"quay.io/os@sha256:4"`)
 		c.ReleaseImage, c.ReleaseComponents = "", nil // nothing is known of the release of an imported cluster
-		_, err = args.StepArgs(t.Context(), string(wire.StepImageWrite), c, &host)
+		_, err = args.StepArgs(t.Context(), string(steps.ImageWrite), c, &host)
 		require.ErrorIs(t, err, model.ErrInvalid)
 	}
 }
@@ -150,13 +151,13 @@ func TestNoImageIsNamedThatNobodyOwns(t *testing.T) {
 		step  wire.StepType
 		wants []string
 	}{
-		"ours runs the controller in an image of the release": {&ours, activities.StepArgs{}, wire.StepBootstrapStart, []string{
+		"ours runs the controller in an image of the release": {&ours, activities.StepArgs{}, steps.BootstrapStart, []string{
 			`"controller_image":"quay.io/cli@sha256:3"`, `"installer_image":""`, `"controller":{"image":"quay.io/cli@sha256:3"`, `"sha256":"abc"`,
 		}},
 		"ours runs the image of the deployment": {
 			&ours,
 			activities.StepArgs{ControllerImage: "r.example.com/c@sha256:4"},
-			wire.StepBootstrapStart,
+			steps.BootstrapStart,
 			[]string{`"controller_image":"r.example.com/c@sha256:4"`},
 		},
 		"others get the images of their project": {&foreign, activities.StepArgs{}, wire.StepTypeInstall, []string{

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -12,7 +13,7 @@ import (
 // so within their only step.
 func beginsBootstrap(step wire.StepType, c *model.Cluster, h *model.Host) bool {
 	switch step {
-	case wire.StepBootstrapStart:
+	case steps.BootstrapStart:
 		return true
 	case wire.StepTypeInstall:
 		return h.Bootstrap || c != nil && c.SingleNode() && !h.DayTwo()

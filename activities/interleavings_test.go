@@ -20,6 +20,7 @@ import (
 
 	"slipway/activities"
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
@@ -33,18 +34,14 @@ const (
 	interleavedSets = 6 // of hosts and databases, side by side
 )
 
-// passes are the stages of a master that reports for itself, in the order of docs/reference/states.md. They are written out: a
-// model that asked the product for them would agree with any order.
-var passes = []model.Stage{
-	"Starting installation", "Installing", "Writing image to disk", "Copying registry data to disk",
-	"Rebooting", "Configuring", "Joined", "Done",
-}
+// passes are the stages of a master that reports for itself. Their order is written out by the tests of package steps.
+var passes = steps.StagesFor(model.RoleMaster, false, false)
 
-const (
-	ofReboot = 4
-	ofDone   = 7
+var (
+	ofReboot = slices.Index(passes, "Rebooting")
+	ofDone   = slices.Index(passes, "Done")
 	// ofConfiguring is the first stage after the reboot.
-	ofConfiguring = 5
+	ofConfiguring = slices.Index(passes, "Configuring")
 )
 
 // sequential is the state of one host and its installation after reports and activities that come one at a time. Only what users and

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"slipway/activities"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
@@ -119,11 +120,11 @@ func TestBootOfABootstrapIsNotedBeforeItBegins(t *testing.T) {
 		bootstrap bool
 		noted     bool
 	}{
-		{wire.StepBootstrapStart, true, true},
+		{steps.BootstrapStart, true, true},
 		{wire.StepTypeInstall, true, true},
 		{wire.StepTypeInstall, false, false},
-		{wire.StepImageWrite, true, false},
-		{wire.StepDiskClean, true, false},
+		{steps.ImageWrite, true, false},
+		{steps.DiskClean, true, false},
 	} {
 		x := newScene(t)
 		_, err := x.store.UpdateHost(t.Context(), x.ref.InfraEnvID, x.ref.HostID, func(h *model.Host, _ *store.Tx) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/agenttest"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
@@ -25,12 +26,12 @@ func TestStepForAnotherBootIsRefused(t *testing.T) {
 	s, h := newService(t), newHost(t)
 	h.On("coreos-installer", writes)
 	h.start(t, s)
-	s.GiveFenced("image-write-1", wire.StepImageWrite, fence("boot-0", 1, 0), installArgs(t, "master", 3))
+	s.GiveFenced("image-write-1", steps.ImageWrite, fence("boot-0", 1, 0), installArgs(t, "master", 3))
 	reply := s.AwaitReply(t, "image-write-1")
 	require.Equal(t, 77, reply.ExitCode)
 	require.Equal(t, "refused: image-write is for boot boot-0 of this host, which is in boot boot-1", reply.Error)
 	require.Zero(t, h.Count("coreos-installer"))
-	s.GiveFenced("image-write-2", wire.StepImageWrite, fence("boot-1", 1, 0), installArgs(t, "master", 3))
+	s.GiveFenced("image-write-2", steps.ImageWrite, fence("boot-1", 1, 0), installArgs(t, "master", 3))
 	reply = s.AwaitReply(t, "image-write-2")
 	require.Zero(t, reply.ExitCode, reply.Error)
 	require.Equal(t, 1, h.Count("coreos-installer"))
@@ -41,7 +42,7 @@ func TestStepOfAnOlderAttemptThanOneThatRanIsRefused(t *testing.T) {
 	s, h := newService(t), newHost(t)
 	h.On("coreos-installer", writes)
 	first := h.start(t, s)
-	s.GiveFenced("image-write-1", wire.StepImageWrite, fence("boot-1", 2, 4), installArgs(t, "master", 3))
+	s.GiveFenced("image-write-1", steps.ImageWrite, fence("boot-1", 2, 4), installArgs(t, "master", 3))
 	reply := s.AwaitReply(t, "image-write-1")
 	require.Zero(t, reply.ExitCode, reply.Error)
 	first.stop(t)
@@ -54,7 +55,7 @@ func TestStepOfAnOlderAttemptThanOneThatRanIsRefused(t *testing.T) {
 			"11111111-1111-4111-8111-111111111111, and this host has begun installation 2"},
 		"older-host": {fence("boot-1", 2, 3), "refused: image-write is of attempt 3 of this host, which has begun attempt 4"},
 	} {
-		s.GiveFenced(id, wire.StepImageWrite, tt.fence, installArgs(t, "master", 3))
+		s.GiveFenced(id, steps.ImageWrite, tt.fence, installArgs(t, "master", 3))
 		reply := s.AwaitReply(t, id)
 		require.Equal(t, 77, reply.ExitCode, id)
 		require.Equal(t, tt.refused, reply.Error)
@@ -64,7 +65,7 @@ func TestStepOfAnOlderAttemptThanOneThatRanIsRefused(t *testing.T) {
 	for id, right := range map[string]wire.StepFence{
 		"same": fence("boot-1", 2, 4), "another-cluster": another, "none": {},
 	} {
-		s.GiveFenced(id, wire.StepImageWrite, right, installArgs(t, "master", 3))
+		s.GiveFenced(id, steps.ImageWrite, right, installArgs(t, "master", 3))
 		reply := s.AwaitReply(t, id)
 		require.Zero(t, reply.ExitCode, "%s: %s", id, reply.Error)
 	}
@@ -76,9 +77,9 @@ func TestRefusedStepDoesNotTakeThePlaceOfTheOneThatRuns(t *testing.T) {
 	s, h, image := newService(t), newHost(t), newGated()
 	h.On("coreos-installer", image.run)
 	h.start(t, s)
-	s.GiveFenced("image-write-2", wire.StepImageWrite, fence("boot-1", 2, 0), installArgs(t, "master", 3))
+	s.GiveFenced("image-write-2", steps.ImageWrite, fence("boot-1", 2, 0), installArgs(t, "master", 3))
 	<-image.started
-	s.GiveFenced("image-write-1", wire.StepImageWrite, fence("boot-1", 1, 0), installArgs(t, "master", 3))
+	s.GiveFenced("image-write-1", steps.ImageWrite, fence("boot-1", 1, 0), installArgs(t, "master", 3))
 	require.Equal(t, 77, s.AwaitReply(t, "image-write-1").ExitCode)
 	image.release <- struct{}{}
 	reply := s.AwaitReply(t, "image-write-2")

@@ -40,18 +40,14 @@ func (a *Agent) stepSpecs() map[wire.StepType]spec {
 		wire.StepTypeDhcpLeaseAllocate:          {run: taking(a.leaseAllocation)},
 		wire.StepTypeStopInstallation:           {run: a.stopInstallation},
 
-		wire.StepDiskClean:                 {run: taking(a.installer.CleanDisk)},
-		wire.StepBootstrapStart:            {run: doing(a.installer.StartBootstrap)},
-		wire.StepIgnitionFetch:             {run: taking(a.installer.FetchIgnition)},
-		wire.StepImageWrite:                {run: taking(a.installer.WriteImage)},
-		wire.StepControlPlaneWait:          {run: taking(a.installer.WaitControlPlane)},
-		wire.StepBootkubeWait:              {run: doing(a.installer.WaitBootkube)},
-		wire.StepControllerWait:            {run: doing(a.installer.WaitController)},
-		wire.StepReboot:                    {run: doing(a.installer.PrepareReboot), then: a.reboot},
 		wire.StepTypeInstall:               {run: doing(a.install)},
 		wire.StepTypeDownloadBootArtifacts: {run: doing(a.downloadBootArtifacts)},
 		wire.StepTypeRebootForReclaim:      {run: doing(a.acceptReclaim), then: a.reclaim},
 	}
+	for step, run := range a.installer.Steps() {
+		specs[step] = spec{run: taking(run)}
+	}
+	specs[steps.Reboot] = spec{run: specs[steps.Reboot].run, then: a.reboot}
 	for _, row := range steps.All() {
 		if s, runs := specs[row.Type]; runs {
 			s.Step = row

@@ -52,7 +52,7 @@ func TestStepsRunOnceHoweverOftenTheyAreOffered(t *testing.T) {
 	s.IgnoresWait = true // offers the step again each second
 	h.On("coreos-installer", image.run)
 	h.start(t, s)
-	s.Give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-1", steps.ImageWrite, installArgs(t, "master", 3))
 	<-image.started
 	polls := len(s.Seen().Polls)
 	s.Wait(t, "more polls", func() bool { return len(s.Polls) > polls+5 })
@@ -68,7 +68,7 @@ func TestAStepThatWasRunningWhenTheAgentDiedIsReportedAsInterrupted(t *testing.T
 	s, h, image := newService(t), newHost(t), newGated()
 	h.On("coreos-installer", image.run)
 	first := h.start(t, s)
-	s.Give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-1", steps.ImageWrite, installArgs(t, "master", 3))
 	<-image.started
 	first.stop(t)
 	require.Empty(t, s.Seen().Replies["image-write-1"], "a dying agent says nothing")
@@ -104,7 +104,7 @@ func TestAStepThatWasDoneWhenTheAgentEndedIsReportedAsDone(t *testing.T) {
 		return hostexec.Result{}, nil // the last block was just written
 	})
 	first := h.start(t, s)
-	s.Give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-1", steps.ImageWrite, installArgs(t, "master", 3))
 	<-started
 	first.stop(t)
 	h.start(t, s)
@@ -165,7 +165,7 @@ func TestRepliesOutliveTheAgent(t *testing.T) {
 		return agenttest.IsReply(r)
 	})
 	first := h.start(t, s)
-	s.Give("disk-clean-1", wire.StepDiskClean, installArgs(t, "master", 3))
+	s.Give("disk-clean-1", steps.DiskClean, installArgs(t, "master", 3))
 	<-tried
 	first.stop(t)
 	s.SetFault(nil)
@@ -224,7 +224,7 @@ func TestAReplyNobodyWantsIsGivenUp(t *testing.T) {
 		return agenttest.IsReply(r)
 	})
 	h.start(t, s)
-	s.Give("reboot-1", wire.StepReboot, installArgs(t, "master", 3))
+	s.Give("reboot-1", steps.Reboot, installArgs(t, "master", 3))
 	for range 6 {
 		<-posts
 	}
@@ -247,7 +247,7 @@ func TestStepsFailClearly(t *testing.T) {
 		"too few arguments":           {wire.StepTypeNtpSynchronizer, nil, -1, "require 1 argument, found 0"},
 		"too many arguments":          {wire.StepTypeVerifyVips, []string{"[]", "[]"}, -1, "require 1 argument, found 2"},
 		"an argument that is no JSON": {wire.StepTypeVerifyVips, []string{"{"}, -1, "read the argument"},
-		"a missing disk":              {wire.StepImageWrite, []string{`{"boot_device":"/dev/sdx"}`}, -1, "look for device /dev/sdx"},
+		"a missing disk":              {steps.ImageWrite, []string{`{"boot_device":"/dev/sdx"}`}, -1, "look for device /dev/sdx"},
 		"a command that fails": {
 			wire.StepTypeNtpSynchronizer, []string{`{"ntp_source":""}`}, 7, "exit status 7: 506 Cannot talk [redacted]",
 		},
@@ -271,14 +271,14 @@ func TestStopInstallationEndsWhatRuns(t *testing.T) {
 	s, h, image := newService(t), newHost(t), newGated()
 	h.On("coreos-installer", image.run)
 	h.start(t, s)
-	s.Give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-1", steps.ImageWrite, installArgs(t, "master", 3))
 	<-image.started
 	s.Give("stop-installation-1", wire.StepTypeStopInstallation)
 	require.Zero(t, s.AwaitReply(t, "stop-installation-1").ExitCode)
 	reply := s.AwaitReply(t, "image-write-1")
 	require.Equal(t, -1, reply.ExitCode)
 	require.Contains(t, reply.Error, "stopped: the installation was called off")
-	s.Give("image-write-2", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-2", steps.ImageWrite, installArgs(t, "master", 3))
 	<-image.started
 	image.release <- struct{}{}
 	require.Zero(t, s.AwaitReply(t, "image-write-2").ExitCode)
@@ -289,9 +289,9 @@ func TestANewerStepReplacesTheOneItRepeats(t *testing.T) {
 	s, h, image := newService(t), newHost(t), newGated()
 	h.On("coreos-installer", image.run)
 	h.start(t, s)
-	s.Give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-1", steps.ImageWrite, installArgs(t, "master", 3))
 	<-image.started
-	s.Give("image-write-2", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-2", steps.ImageWrite, installArgs(t, "master", 3))
 	<-image.started
 	reply := s.AwaitReply(t, "image-write-1")
 	require.Equal(t, wire.ExitInterrupted, reply.ExitCode)
@@ -303,8 +303,7 @@ func TestASecondInstallStepIsRefused(t *testing.T) {
 	t.Parallel()
 	s, h, image := newService(t), newHost(t), newGated()
 	s.NextSeconds = 1
-	h.On("wipefs", hostexectest.Prints(""))
-	h.On("shutdown", hostexectest.Prints(""))
+	h.Succeeds(hostexectest.OfInstallation...)
 	h.On("coreos-installer", image.run)
 	h.start(t, s, func(o *agent.Options) { o.AgentSteps = model.InstallStep })
 	s.Give("install-1", wire.StepTypeInstall, installArgs(t, "master", 3))
@@ -330,7 +329,7 @@ func TestRebootAnswersFirst(t *testing.T) {
 		return hostexec.Result{}, nil
 	})
 	h.start(t, s)
-	s.Give("reboot-1", wire.StepReboot, installArgs(t, "master", 3))
+	s.Give("reboot-1", steps.Reboot, installArgs(t, "master", 3))
 	require.True(t, <-rebooted, "the service knows before the host goes")
 	require.JSONEq(t, `{}`, s.AwaitReply(t, "reboot-1").Output)
 }
@@ -340,7 +339,7 @@ func TestARebootThatWasAcknowledgedIsCarriedThrough(t *testing.T) {
 	s, h, shutdown := newService(t), newHost(t), newGated()
 	h.On("shutdown", shutdown.run)
 	first := h.start(t, s)
-	s.Give("reboot-1", wire.StepReboot, installArgs(t, "master", 3))
+	s.Give("reboot-1", steps.Reboot, installArgs(t, "master", 3))
 	<-shutdown.started
 	first.stop(t)
 	second := h.start(t, s)

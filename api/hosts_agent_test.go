@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/service/discovery"
 	"slipway/internal/wire"
@@ -66,19 +67,19 @@ func TestPollGetsStepsAndTheirReplyIsTaken(t *testing.T) {
 	id := uuid.New()
 	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/"+e.ID.String()+"/hosts", map[string]any{"host_id": id})
 	path := hostPath(e.ID, id) + "/instructions"
-	var steps wire.Steps
+	var answer wire.Steps
 	r := s.want(http.StatusOK, http.MethodGet, path+"?timestamp=1795192113", nil, "discovery_agent_version", "agent:1")
-	r.JSON(&steps)
+	r.JSON(&answer)
 	require.Empty(t, r.Header.Get("Preference-Applied"))
-	require.Len(t, steps.Instructions, 1)
-	require.Equal(t, wire.StepTypeInventory, steps.Instructions[0].StepType)
-	require.Equal(t, wire.Continue, steps.PostStepAction)
+	require.Len(t, answer.Instructions, 1)
+	require.Equal(t, wire.StepTypeInventory, answer.Instructions[0].StepType)
+	require.Equal(t, wire.Continue, answer.PostStepAction)
 	inventory, err := json.Marshal(
 		wire.Inventory{Hostname: "node-7", CPU: wire.CPU{Count: 8}, Memory: wire.Memory{PhysicalBytes: 32 << 30}},
 	)
 	require.NoError(t, err)
 	s.want(http.StatusNoContent, http.MethodPost, path, wire.StepReply{
-		StepType: steps.Instructions[0].StepType, StepID: steps.Instructions[0].StepID, Output: string(inventory),
+		StepType: answer.Instructions[0].StepType, StepID: answer.Instructions[0].StepID, Output: string(inventory),
 	})
 	require.Equal(t, "node-7", s.readHost(e.ID, id).RequestedHostname)
 	s.send(http.MethodGet, hostPath(e.ID, uuid.New())+"/instructions", nil).Reason(http.StatusNotFound)
@@ -86,7 +87,7 @@ func TestPollGetsStepsAndTheirReplyIsTaken(t *testing.T) {
 		http.StatusNoContent,
 		http.MethodPost,
 		path,
-		wire.StepReply{StepType: wire.StepImageWrite, StepID: "image-write-1", Output: "{}"},
+		wire.StepReply{StepType: steps.ImageWrite, StepID: "image-write-1", Output: "{}"},
 	)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"slipway/internal/client"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
@@ -42,99 +43,86 @@ func (i *Installer) install(ctx context.Context, req *wire.InstallCmdRequest) er
 	if err := i.CheckRequest(req); err != nil {
 		return err
 	}
-	i.stage(ctx, req, wire.HostStageStartingInstallation, string(req.Role))
-	cleaned, err := i.CleanDisk(ctx, req)
-	if err != nil {
-		return err
+	stages := steps.Stages(finalRole(req), bootstrapHost(req), singleNode(req))
+	if len(stages) == 0 {
+		return fmt.Errorf("require the role bootstrap, master, arbiter or worker, found %q", req.Role)
 	}
-	if len(cleaned.Warnings) > 0 {
-		i.stage(ctx, req, wire.HostStageStartingInstallation, "The installation continues: "+strings.Join(cleaned.Warnings, "; "))
+	for _, stage := range stages {
+		if stage.Ends == steps.NotAwaited || stage.AfterReboot() {
+			continue
+		}
+		if err := i.passStage(ctx, req, stage); err != nil {
+			return err
+		}
 	}
-	switch {
-	case singleNode(req):
-		err = i.installSingleNode(ctx, req)
-	case bootstrapHost(req):
-		err = i.installBootstrap(ctx, req)
-	default:
-		err = i.installOther(ctx, req)
-	}
-	if err != nil {
-		return err
-	}
-	if err := i.PrepareReboot(ctx, req); err != nil {
-		return err
-	}
-	i.stage(ctx, req, wire.HostStageRebooting, "")
 	return i.Reboot(ctx, req)
+}
+
+// passStage reports a stage and does its work. The reboot is reported when nothing else is left to do.
+func (i *Installer) passStage(ctx context.Context, req *wire.InstallCmdRequest, stage steps.Stage) error {
+	shown := len(steps.OfV2([]steps.Stage{stage})) > 0
+	if shown && stage.Name != model.StageRebooting {
+		i.stage(ctx, req, wire.HostStage(stage.Name), stageInfo(req, stage.Name))
+	}
+	if stage.Ends == steps.ByControlPlane {
+		return i.waitMasters(ctx, req)
+	}
+	for _, step := range stage.Steps {
+		if err := i.runStep(ctx, req, step); err != nil {
+			return err
+		}
+	}
+	if shown && stage.Name == model.StageRebooting {
+		i.stage(ctx, req, wire.HostStageRebooting, "")
+	}
+	return nil
+}
+
+// stageInfo returns what agents of the v2 API report with a stage.
+func stageInfo(req *wire.InstallCmdRequest, stage model.Stage) string {
+	switch {
+	case stage == model.StageStartingInstallation:
+		return string(req.Role)
+	case stage == model.StageInstalling:
+		return string(finalRole(req))
+	case stage == model.StageWaitingForControlPlane && bootstrapHost(req):
+		return "masters have to join the bootstrap control plane"
+	}
+	return ""
 }
 
 func (i *Installer) stage(ctx context.Context, req *wire.InstallCmdRequest, stage wire.HostStage, info string) {
 	i.report(ctx, req, stage, info, client.WithRetry(stageLimit))
 }
 
-func (i *Installer) installSingleNode(ctx context.Context, req *wire.InstallCmdRequest) error {
-	i.stage(ctx, req, wire.HostStageInstalling, string(model.RoleMaster))
-	if err := i.StartBootstrap(ctx, &wire.BootstrapRequest{InstallCmdRequest: *req}); err != nil {
-		return err
+// runStep runs a step of the one install step. The image is tried three times at most.
+func (i *Installer) runStep(ctx context.Context, req *wire.InstallCmdRequest, step wire.StepType) error {
+	run, tries := i.Steps()[step], 1
+	if step == steps.ImageWrite {
+		tries = imageTries
 	}
-	i.stage(ctx, req, wire.HostStageWaitingForBootkube, "")
-	if err := i.WaitBootkube(ctx, req); err != nil {
-		return err
-	}
-	return i.installImage(ctx, req)
-}
-
-func (i *Installer) installBootstrap(ctx context.Context, req *wire.InstallCmdRequest) error {
-	if err := i.StartBootstrap(ctx, &wire.BootstrapRequest{InstallCmdRequest: *req}); err != nil {
-		return err
-	}
-	i.stage(ctx, req, wire.HostStageInstalling, string(model.RoleMaster))
-	if err := i.installImage(ctx, req); err != nil {
-		return err
-	}
-	i.stage(ctx, req, wire.HostStageWaitingForControlPlane, "masters have to join the bootstrap control plane")
-	if _, err := i.WaitControlPlane(ctx, req); err != nil {
-		return err
-	}
-	i.stage(ctx, req, wire.HostStageWaitingForBootkube, "")
-	if err := i.WaitBootkube(ctx, req); err != nil {
-		return err
-	}
-	i.stage(ctx, req, wire.HostStageWaitingForController, "")
-	return i.WaitController(ctx, req)
-}
-
-func (i *Installer) installOther(ctx context.Context, req *wire.InstallCmdRequest) error {
-	i.stage(ctx, req, wire.HostStageInstalling, string(req.Role))
-	if err := i.installImage(ctx, req); err != nil {
-		return err
-	}
-	if finalRole(req) != model.RoleWorker {
-		return nil
-	}
-	i.stage(ctx, req, wire.HostStageWaitingForControlPlane, "")
-	return i.waitMasters(ctx, req)
-}
-
-// installImage fetches the Ignition and writes the image, three times at most.
-func (i *Installer) installImage(ctx context.Context, req *wire.InstallCmdRequest) error {
-	if _, err := i.FetchIgnition(ctx, req); err != nil {
-		return err
-	}
-	i.stage(ctx, req, wire.HostStageWritingImageToDisk, "")
 	var err error
-	for try := range imageTries {
+	for try := range tries {
 		if try > 0 {
 			if err := i.Sleep(ctx, imagePause); err != nil {
 				return fmt.Errorf("write the image again: %w", err)
 			}
 		}
-		if _, err = i.WriteImage(ctx, req); err == nil || ctx.Err() != nil {
+		var output any
+		if output, err = run(ctx, &wire.BootstrapRequest{InstallCmdRequest: *req}); err == nil || ctx.Err() != nil {
+			i.warnings(ctx, req, output)
 			return err
 		}
-		i.Log.Warn("image not written", "try", try+1, "error", err)
+		i.Log.Warn("step failed", "step", step, "try", try+1, "error", err)
 	}
 	return err
+}
+
+// warnings reports what of the disk could not be cleaned.
+func (i *Installer) warnings(ctx context.Context, req *wire.InstallCmdRequest, output any) {
+	if cleaned, is := output.(CleanReport); is && len(cleaned.Warnings) > 0 {
+		i.stage(ctx, req, wire.HostStageStartingInstallation, "The installation continues: "+strings.Join(cleaned.Warnings, "; "))
+	}
 }
 
 // waitMasters lets a worker continue once the control plane can serve its configuration: two masters are done,

@@ -19,10 +19,9 @@ import (
 func working(t *testing.T, h *host) {
 	t.Helper()
 	services(h, t)
-	h.On("wipefs", hostexectest.Prints(""))
+	h.Succeeds(hostexectest.OfInstallation...)
 	h.On("lsblk", hostexectest.Prints(emptyDisk))
 	h.On("coreos-installer", writesImage)
-	h.On("shutdown", hostexectest.Prints(""))
 	h.On("systemctl show", systemd{}.show)
 	h.On("systemctl start bootkube.service", func(context.Context, hostexec.Cmd) (hostexec.Result, error) {
 		h.write(t, "/opt/openshift/.bootkube.done", "")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/testing/await"
 	"slipway/internal/version"
 	"slipway/internal/wire"
@@ -49,7 +50,7 @@ func newService(t *testing.T) *service {
 	t.Helper()
 	s := &service{registered: make(chan string, 10), replies: make(chan wire.StepReply, 10)}
 	hosts := "/api/assisted-install/v2/infra-envs/" + envID + "/hosts"
-	step := wire.Step{StepID: "image-write-1", StepType: wire.StepImageWrite, Args: []string{
+	step := wire.Step{StepID: "image-write-1", StepType: steps.ImageWrite, Args: []string{
 		`{"boot_device":"/dev/disk0","role":"master","host_id":"` + hostID + `","infra_env_id":"` + envID + `","cluster_id":"` + envID + `"}`,
 	}}
 	mux := http.NewServeMux()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/sim"
 	"slipway/internal/wire"
 )
@@ -28,7 +29,7 @@ func TestNodeImageIsLaidOverTheLiveSystemWhereThereIsRoom(t *testing.T) {
 			o := p.options("sno", "192.0.2.20", sim.Faults{})
 			o.Spec.MemoryMiB = c.memory
 			p.start(t, o)
-			reply := p.do(p.ctx, t, p.host(p.ctx, t), wire.StepBootstrapStart, wire.HostRoleMaster)
+			reply := p.do(p.ctx, t, p.host(p.ctx, t), steps.BootstrapStart, wire.HostRoleMaster)
 			if c.fault == "" {
 				require.Zero(t, reply.ExitCode, reply.Error)
 				return

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/sim"
 	"slipway/internal/sim/kubeapi"
 	"slipway/internal/testing/await"
@@ -35,20 +36,20 @@ func TestControlPlaneOfThreeFormsWithTheBootstrapHostLast(t *testing.T) {
 		require.Zero(t, reply.ExitCode, "%s: %s", reply.StepType, reply.Error)
 		return reply
 	}
-	must(p.do(p.ctx, t, hosts[0], wire.StepBootstrapStart, wire.HostRoleBootstrap))
+	must(p.do(p.ctx, t, hosts[0], steps.BootstrapStart, wire.HostRoleBootstrap))
 	for _, host := range hosts[1:] {
-		for _, step := range []wire.StepType{wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot} {
+		for _, step := range []wire.StepType{steps.IgnitionFetch, steps.ImageWrite, steps.Reboot} {
 			must(p.do(p.ctx, t, host, step, wire.HostRoleMaster))
 		}
 	}
-	ready := must(p.do(p.ctx, t, hosts[0], wire.StepControlPlaneWait, wire.HostRoleBootstrap))
+	ready := must(p.do(p.ctx, t, hosts[0], steps.ControlPlaneWait, wire.HostRoleBootstrap))
 	var report struct{ Ready []string }
 	require.NoError(t, json.Unmarshal([]byte(ready.Output), &report))
 	require.Len(t, report.Ready, 2)
 	p.subscribed(t, "metallb-system", "metallb-operator")
 	for _, step := range []wire.StepType{
-		wire.StepBootkubeWait, wire.StepBootstrapStart, wire.StepBootkubeWait, // again, as on a retry: nothing starts twice
-		wire.StepControllerWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
+		steps.BootkubeWait, steps.BootstrapStart, steps.BootkubeWait, // again, as on a retry: nothing starts twice
+		steps.ControllerWait, steps.IgnitionFetch, steps.ImageWrite, steps.Reboot,
 	} {
 		must(p.do(p.ctx, t, hosts[0], step, wire.HostRoleBootstrap))
 	}
@@ -112,9 +113,9 @@ func TestBootstrapHostThatIsKilledBetweenItsServerAndThoseOfTheMastersHandsOver(
 		hosts = append(hosts, p.host(p.ctx, t, hosts...))
 		p.know(t, hosts[n])
 	}
-	require.Zero(t, p.do(p.ctx, t, hosts[0], wire.StepBootstrapStart, wire.HostRoleBootstrap).ExitCode)
+	require.Zero(t, p.do(p.ctx, t, hosts[0], steps.BootstrapStart, wire.HostRoleBootstrap).ExitCode)
 	for _, host := range hosts[1:] {
-		for _, step := range []wire.StepType{wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot} {
+		for _, step := range []wire.StepType{steps.IgnitionFetch, steps.ImageWrite, steps.Reboot} {
 			require.Zero(t, p.do(p.ctx, t, host, step, wire.HostRoleMaster).ExitCode)
 		}
 	}
@@ -123,5 +124,5 @@ func TestBootstrapHostThatIsKilledBetweenItsServerAndThoseOfTheMastersHandsOver(
 	require.True(t, p.site.Away(), "it was killed before the address went to a master")
 	p.start(t, o)
 	await.True(t, p.site.HandedOver)
-	require.Zero(t, p.do(p.ctx, t, hosts[0], wire.StepBootkubeWait, wire.HostRoleBootstrap).ExitCode)
+	require.Zero(t, p.do(p.ctx, t, hosts[0], steps.BootkubeWait, wire.HostRoleBootstrap).ExitCode)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/sim"
 	"slipway/internal/sim/hardware"
 	"slipway/internal/wire"
@@ -28,7 +29,7 @@ func installed(t *testing.T) (*place, uuid.UUID) {
 	p.startCluster(t)
 	host := p.host(p.ctx, t)
 	for _, step := range []wire.StepType{
-		wire.StepBootstrapStart, wire.StepBootkubeWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
+		steps.BootstrapStart, steps.BootkubeWait, steps.IgnitionFetch, steps.ImageWrite, steps.Reboot,
 	} {
 		reply := p.do(p.ctx, t, host, step, wire.HostRoleMaster)
 		require.Zero(t, reply.ExitCode, "%s: %s", step, reply.Error)
@@ -62,7 +63,7 @@ func TestMachineJoinsAClusterThatExistsAndIsTakenBack(t *testing.T) {
 		p.ignitions[host] = `{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"` + nodeConfig + `"}]}},` +
 			`"storage":{"files":[{"path":"/etc/hostname","mode":420,"contents":{"source":"data:,extra-0"}}]}}`
 	})
-	for _, step := range []wire.StepType{wire.StepDiskClean, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot} {
+	for _, step := range []wire.StepType{steps.DiskClean, steps.IgnitionFetch, steps.ImageWrite, steps.Reboot} {
 		reply := p.do(p.ctx, t, host, step, wire.HostRoleWorker)
 		require.Zero(t, reply.ExitCode, "%s: %s", step, reply.Error)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/wire"
 )
 
@@ -32,9 +33,9 @@ type Faults struct {
 var failing = map[string]string{
 	string(wire.StepTypeInstallationDiskSpeedCheck): "the disk test",
 	string(wire.StepTypeContainerImageAvailability): "podman pull",
-	string(wire.StepBootstrapStart):                 "systemctl start",
-	string(wire.StepIgnitionFetch):                  "the download",
-	string(wire.StepImageWrite):                     "coreos-installer",
+	string(steps.BootstrapStart):                    "systemctl start",
+	string(steps.IgnitionFetch):                     "the download",
+	string(steps.ImageWrite):                        "coreos-installer",
 }
 
 // DefaultCut is how long a cable is pulled when nothing is said.
@@ -63,7 +64,7 @@ func ParseFail(text string) (host, step string, times int, err error) {
 // during which the cable is pulled.
 func ParseCut(text string) (host string, d time.Duration, step string, err error) {
 	parts := strings.SplitN(text, ":", 3)
-	host, d, step = parts[0], DefaultCut, string(wire.StepImageWrite)
+	host, d, step = parts[0], DefaultCut, string(steps.ImageWrite)
 	if host == "" {
 		return "", 0, "", fmt.Errorf("require HOST, HOST:DURATION or HOST:DURATION:STEP, found %q", text)
 	}

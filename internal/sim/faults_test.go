@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/sim"
 	"slipway/internal/wire"
 )
@@ -51,17 +52,17 @@ func TestStepFailsAsOftenAsAskedAndThenSucceeds(t *testing.T) {
 	o := p.options("worker-1", "192.0.2.31", sim.Faults{Fail: map[string]int{"image-write": 1, "ignition-fetch": 1}})
 	p.start(t, o)
 	host := p.host(p.ctx, t)
-	require.NotZero(t, p.do(p.ctx, t, host, wire.StepIgnitionFetch, wire.HostRoleWorker).ExitCode)
-	require.Zero(t, p.do(p.ctx, t, host, wire.StepIgnitionFetch, wire.HostRoleWorker).ExitCode)
+	require.NotZero(t, p.do(p.ctx, t, host, steps.IgnitionFetch, wire.HostRoleWorker).ExitCode)
+	require.Zero(t, p.do(p.ctx, t, host, steps.IgnitionFetch, wire.HostRoleWorker).ExitCode)
 
-	failed := p.do(p.ctx, t, host, wire.StepImageWrite, wire.HostRoleWorker)
+	failed := p.do(p.ctx, t, host, steps.ImageWrite, wire.HostRoleWorker)
 	require.NotZero(t, failed.ExitCode)
 	require.Contains(t, failed.Error, "coreos-installer")
 	content, err := sim.ReadDisk(o.Root, "sda")
 	require.NoError(t, err)
 	require.Nil(t, content, "a disk half written does not boot")
 
-	require.Zero(t, p.do(p.ctx, t, host, wire.StepImageWrite, wire.HostRoleWorker).ExitCode)
+	require.Zero(t, p.do(p.ctx, t, host, steps.ImageWrite, wire.HostRoleWorker).ExitCode)
 	require.Equal(t, 2, count(t, o.Root, sim.EventWriteStarted))
 	require.Equal(t, 1, count(t, o.Root, sim.EventWriteFinished))
 	require.Equal(t, 2, count(t, o.Root, sim.EventCommandFailed))
@@ -89,7 +90,7 @@ func TestMachineLosesItsNetworkAndComesBack(t *testing.T) {
 	o := p.options("worker-1", "192.0.2.32", sim.Faults{Cut: 300 * time.Millisecond, CutAt: "disk-clean"})
 	p.start(t, o)
 	host := p.host(p.ctx, t)
-	reply := p.do(p.ctx, t, host, wire.StepDiskClean, wire.HostRoleWorker)
+	reply := p.do(p.ctx, t, host, steps.DiskClean, wire.HostRoleWorker)
 	require.Zero(t, reply.ExitCode, reply.Error)
 	require.Equal(t, 1, count(t, o.Root, sim.EventDisconnected))
 	p.seen(t, o.Root, sim.EventConnected, 1)
@@ -105,7 +106,7 @@ func TestWrongBootOrderBringsTheLiveImageBackUntilItIsCorrected(t *testing.T) {
 	p.startCluster(t)
 	host := p.host(p.ctx, t)
 	for _, step := range []wire.StepType{
-		wire.StepBootstrapStart, wire.StepBootkubeWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
+		steps.BootstrapStart, steps.BootkubeWait, steps.IgnitionFetch, steps.ImageWrite, steps.Reboot,
 	} {
 		reply := p.do(p.ctx, t, host, step, wire.HostRoleMaster)
 		require.Zero(t, reply.ExitCode, "%s: %s", step, reply.Error)

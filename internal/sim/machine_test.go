@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/sim"
 	"slipway/internal/sim/hardware"
@@ -250,7 +251,7 @@ func (p *place) play(t *testing.T, part func(context.Context) error) {
 func (p *place) installSingleNode(t *testing.T, host uuid.UUID) {
 	t.Helper()
 	for _, step := range []wire.StepType{
-		wire.StepDiskClean, wire.StepBootstrapStart, wire.StepBootkubeWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
+		steps.DiskClean, steps.BootstrapStart, steps.BootkubeWait, steps.IgnitionFetch, steps.ImageWrite, steps.Reboot,
 	} {
 		reply := p.do(p.ctx, t, host, step, wire.HostRoleMaster)
 		require.Zero(t, reply.ExitCode, "%s: %s", step, reply.Error)

@@ -10,6 +10,7 @@ import (
 	"path"
 	"sync"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/wire"
 )
 
@@ -174,7 +175,7 @@ func (n *network) restore(ctx context.Context) {
 
 // spoil returns the answer of a broken proxy when the download of the host's Ignition is to fail; nil otherwise.
 func (n *network) spoil(r *http.Request) *http.Response {
-	if path.Base(r.URL.Path) != "ignition" || !n.fails(string(wire.StepIgnitionFetch)) {
+	if path.Base(r.URL.Path) != "ignition" || !n.fails(string(steps.IgnitionFetch)) {
 		return nil
 	}
 	return &http.Response{

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/wire"
 )
 
@@ -248,7 +249,7 @@ func (s *service) command(host uuid.UUID, step wire.StepType, args ...string) (s
 	stepID = string(step) + "-" + uuid.NewString()[:8]
 	s.update(func() {
 		s.steps[host] = append(s.steps[host], wire.Step{StepType: step, StepID: stepID, Args: args})
-		if step == wire.StepReboot { // the service records the stage of a step when it commands it; certificates are approved by it
+		if step == steps.Reboot { // the service records the stage of a step when it commands it; certificates are approved by it
 			s.hosts[host].Progress.CurrentStage = wire.HostStageRebooting
 		}
 	})

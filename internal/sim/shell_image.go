@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
@@ -66,7 +67,7 @@ func (s shell) coreosInstaller(ctx context.Context, c hostexec.Cmd, out *reply) 
 
 // copyImage prints the progress of the write as it proceeds.
 func (s shell) copyImage(ctx context.Context, out *reply) int {
-	breaks := s.fails(string(wire.StepImageWrite))
+	breaks := s.fails(string(steps.ImageWrite))
 	duration := s.times.ImageWrite
 	if s.options.Faults.SlowDisk {
 		duration *= 3

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/sim/unitfiles"
-	"slipway/internal/wire"
 )
 
 // systemctl starts the bootstrap services, and changes unit files as the real one does; other units of the live image obey.
@@ -64,7 +64,7 @@ func (s shell) startUnits(units []string, out *reply) int {
 	if !slices.Contains(units, unitBootkube) {
 		return 0
 	}
-	if s.fails(string(wire.StepBootstrapStart)) {
+	if s.fails(string(steps.BootstrapStart)) {
 		return out.complain(1, "Job for %s failed because the control process exited with error code.\n", unitBootkube)
 	}
 	state, _ := s.memory.get()

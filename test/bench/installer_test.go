@@ -23,6 +23,7 @@ import (
 
 	"slipway/internal/client"
 	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/sim/payload"
 	"slipway/internal/wire"
 )
@@ -182,14 +183,14 @@ func routerCA() (string, error) {
 
 // leave reports whether the steps that a machine was given reboot it. Of one that is installed, the stages of the new system
 // are reported as its controller does; one that is reclaimed is silent.
-func (m *machine) leave(l *line, steps []wire.Step) (rebooted bool, err error) {
+func (m *machine) leave(l *line, given []wire.Step) (rebooted bool, err error) {
 	of := func(step wire.StepType) bool {
-		return slices.ContainsFunc(steps, func(s wire.Step) bool { return s.StepType == step })
+		return slices.ContainsFunc(given, func(s wire.Step) bool { return s.StepType == step })
 	}
 	if of(wire.StepTypeRebootForReclaim) {
 		return true, nil
 	}
-	if !of(wire.StepReboot) {
+	if !of(steps.Reboot) {
 		return false, nil
 	}
 	for _, stage := range []wire.HostStage{wire.HostStageConfiguring, wire.HostStageJoined, wire.HostStageDone} {

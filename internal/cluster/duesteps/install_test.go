@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/cluster/duesteps"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -23,8 +24,8 @@ func TestInstallArgs(t *testing.T) {
 	input := smoke()
 	input.Host.Bootstrap, input.CheckClusterVersion, input.ServiceIPs = true, true, []string{"10.0.0.1"}
 	for _, step := range []wire.StepType{
-		wire.StepTypeInstall, wire.StepDiskClean, wire.StepBootstrapStart, wire.StepIgnitionFetch, wire.StepImageWrite,
-		wire.StepControlPlaneWait, wire.StepBootkubeWait, wire.StepControllerWait, wire.StepReboot,
+		wire.StepTypeInstall, steps.DiskClean, steps.BootstrapStart, steps.IgnitionFetch, steps.ImageWrite,
+		steps.ControlPlaneWait, steps.BootkubeWait, steps.ControllerWait, steps.Reboot,
 	} {
 		got, err := duesteps.Args(step, input)
 		require.NoError(t, err)
@@ -39,13 +40,13 @@ func TestBootstrapHostsGetTheProgramOfTheController(t *testing.T) {
 	input.Host.Bootstrap, input.Host.AgentSteps = true, model.FineSteps
 	input.Images.CLI = "quay.io/ocp-v4.0-art-dev@sha256:c11"
 	input.ControllerPrograms = map[string]wire.AgentProgram{"x86_64": {Path: "/controller/c", SHA256: "abc"}}
-	own, err := duesteps.Args(wire.StepBootstrapStart, input)
+	own, err := duesteps.Args(steps.BootstrapStart, input)
 	require.NoError(t, err)
 	require.NotContains(t, own[0], `"controller":`, "the deployment names an image that contains it")
 	require.Contains(t, own[0], `"controller_image":"quay.io/controller:1"`)
 
 	input.Images.Controller = ""
-	got, err := duesteps.Args(wire.StepBootstrapStart, input)
+	got, err := duesteps.Args(steps.BootstrapStart, input)
 	require.NoError(t, err)
 	require.Contains(t, got[0], `"controller_image":"quay.io/ocp-v4.0-art-dev@sha256:c11"`)
 	require.Contains(t, got[0], `"controller":{"image":"quay.io/ocp-v4.0-art-dev@sha256:c11","programs":{"x86_64":{"path":"/controller/c","sha256":"abc"}}}`)

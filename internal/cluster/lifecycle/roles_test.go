@@ -1,12 +1,14 @@
 package lifecycle_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 )
 
@@ -21,16 +23,34 @@ func TestElectBootstrap(t *testing.T) {
 	require.Nil(t, lifecycle.ElectBootstrap(all[:1]))
 }
 
+// passed returns the share of its stages that a host has passed at the end of a stage. The order of stages is written out by the tests of
+// package steps.
+func passed(t *testing.T, stages []model.Stage, last model.Stage) (done, all int) {
+	t.Helper()
+	require.Contains(t, stages, last)
+	return slices.Index(stages, last) + 1, len(stages)
+}
+
 func TestHostPercentage(t *testing.T) {
 	t.Parallel()
 	master, bootstrap := &model.Host{Role: model.RoleMaster}, &model.Host{Role: model.RoleMaster, Bootstrap: true}
 	worker := &model.Host{Role: model.RoleAutoAssign, SuggestedRole: model.RoleWorker}
 	added := &model.Host{Role: model.RoleWorker, Kind: model.KindAddToExistingClusterHost}
-	require.Equal(t, 9, lifecycle.HostPercentage(bootstrap, false, "Starting installation"))
-	require.Equal(t, 37, lifecycle.HostPercentage(master, false, "Writing image to disk"))
+	percent := func(stages []model.Stage, last model.Stage) int {
+		done, all := passed(t, stages, last)
+		return done * 100 / all
+	}
+	require.Equal(t, percent(steps.StagesFor(model.RoleMaster, true, false), "Starting installation"),
+		lifecycle.HostPercentage(bootstrap, false, "Starting installation"))
+	require.Equal(t, percent(steps.StagesFor(model.RoleMaster, false, false), "Writing image to disk"),
+		lifecycle.HostPercentage(master, false, "Writing image to disk"))
 	require.Equal(t, 100, lifecycle.HostPercentage(worker, false, "Done"))
-	require.Equal(t, 50, lifecycle.HostPercentage(bootstrap, true, "Writing image to disk"))
-	require.Equal(t, 20, lifecycle.HostPercentage(added, false, "Starting installation"), "clients see its stages up to the reboot")
+	require.Equal(t, percent(steps.StagesFor(model.RoleMaster, true, true), "Writing image to disk"),
+		lifecycle.HostPercentage(bootstrap, true, "Writing image to disk"))
+	untilReboot := steps.StagesFor(model.RoleWorker, false, false)
+	untilReboot = untilReboot[:slices.Index(untilReboot, "Rebooting")+1]
+	require.Equal(t, percent(untilReboot, "Starting installation"), lifecycle.HostPercentage(added, false, "Starting installation"),
+		"clients see its stages up to the reboot")
 	require.Equal(t, 100, lifecycle.HostPercentage(added, false, "Rebooting"))
 	worker.Progress.Percentage, added.Progress.Percentage = 42, 100
 	require.Equal(t, 42, lifecycle.HostPercentage(worker, false, "Failed"), "a failure keeps what was reached")
@@ -55,12 +75,15 @@ func TestClusterProgress(t *testing.T) {
 	}
 	require.Equal(t, model.ClusterProgress{Preparing: 50, Total: 5}, progress("preparing-for-installation"))
 
-	// 6 of 11 stages, 5 of 8, none, and 4 of 9: 15 of 36 are 41 %, and 28.7 % of the whole.
 	all[0].Stage, all[1].Stage, all[3].Stage = "Waiting for bootkube", "Rebooting", "Waiting for control plane"
-	installing := model.ClusterProgress{Preparing: 100, Installing: 41, Total: 38}
+	bootstrap, ofBootstrap := passed(t, steps.StagesFor(model.RoleMaster, true, false), "Waiting for bootkube")
+	master, ofMaster := passed(t, steps.StagesFor(model.RoleMaster, false, false), "Rebooting")
+	worker, ofWorker := passed(t, steps.StagesFor(model.RoleWorker, false, false), "Waiting for control plane")
+	share := (bootstrap + master + worker) * 100 / (ofBootstrap + 2*ofMaster + ofWorker)
+	installing := model.ClusterProgress{Preparing: 100, Installing: share, Total: 10 + share*7/10}
 	require.Equal(t, installing, progress("installing"))
-	all[1].Stage, all[1].Progress.Percentage = "Failed", 62
-	require.Equal(t, installing, progress("installing"), "a failed host keeps its five stages")
+	all[1].Stage, all[1].Progress.Percentage = "Failed", master*100/ofMaster
+	require.Equal(t, installing, progress("installing"), "a failed host keeps its stages")
 	all[0].Stage = ""
 	require.Equal(t, installing, progress("installing"), "a retried host takes nothing back")
 
@@ -74,18 +97,16 @@ func TestClusterProgress(t *testing.T) {
 	require.Zero(t, progress("insufficient").Total)
 }
 
-// Clients compute the total of the parts that they see, each cut off by itself.
+// Clients compute the total of the parts that they see, each cut off by itself: 60.9 of 70 and 18.4 of 30 are 60 and 18.
 func TestTotalProgressIsTheSumOfItsParts(t *testing.T) {
 	t.Parallel()
-	all := hosts(model.RoleMaster, "installed", "installing-in-progress", "installing-in-progress")
-	all[0].Stage, all[1].Stage, all[2].Stage = "Done", "Joined", "Configuring" // 21 of 24
 	operators := make([]model.MonitoredOperator, 7)
 	for i := range 3 {
 		operators[i].Status = model.OperatorAvailable
 	}
-	c := &model.Cluster{ControlPlaneCount: 3, Status: "finalizing"}
+	c := &model.Cluster{ControlPlaneCount: 3, Status: "finalizing", Progress: model.ClusterProgress{Installing: 87}}
 	require.Equal(t, model.ClusterProgress{Preparing: 100, Installing: 87, Finalizing: 42, Total: 60 + 18},
-		lifecycle.ClusterProgress(c, all, operators))
+		lifecycle.ClusterProgress(c, hosts(model.RoleMaster, "installing", "installing", "installing"), operators))
 }
 
 func TestParseTimeouts(t *testing.T) {

@@ -6,6 +6,19 @@ import (
 	"slipway/internal/wire"
 )
 
+// The fine steps of our own agent: one step for each stage of an installation, where the contract has a single install step. Each takes one
+// argument, the JSON of an InstallCmdRequest.
+const (
+	DiskClean        wire.StepType = "disk-clean"
+	BootstrapStart   wire.StepType = "bootstrap-start"
+	IgnitionFetch    wire.StepType = "ignition-fetch"
+	ImageWrite       wire.StepType = "image-write"
+	ControlPlaneWait wire.StepType = "control-plane-wait"
+	BootkubeWait     wire.StepType = "bootkube-wait"
+	ControllerWait   wire.StepType = "controller-wait"
+	Reboot           wire.StepType = "reboot"
+)
+
 // day limits steps whose end depends on other hosts; the workflow has its own limits.
 const day = 24 * time.Hour
 
@@ -76,37 +89,37 @@ var catalogue = []Step{
 
 	// Installation: stages.go says in which stage.
 	{
-		Type: wire.StepDiskClean, Agents: OurAgent,
+		Type: DiskClean, Agents: OurAgent,
 		Does:    "formats the disks to be formatted, removes LVM, RAID and signatures from the installation disk",
 		Timeout: 30 * time.Minute, WritesDisk: true, ChangesHost: true, Argument: ArgumentInstall, Needs: installNeeds, Reply: ReplyResult,
 	},
 	{
-		Type: wire.StepBootstrapStart, Agents: OurAgent, Does: "applies `bootstrap.ign`, starts bootkube and its helpers",
+		Type: BootstrapStart, Agents: OurAgent, Does: "applies `bootstrap.ign`, starts bootkube and its helpers",
 		Timeout: time.Hour, ChangesHost: true, Argument: ArgumentInstall, Needs: installNeeds, Reply: ReplyResult,
 	},
 	{
-		Type: wire.StepIgnitionFetch, Agents: OurAgent, Does: "stores the host's Ignition",
+		Type: IgnitionFetch, Agents: OurAgent, Does: "stores the host's Ignition",
 		Timeout: 30 * time.Minute, ChangesHost: true, Argument: ArgumentInstall, Needs: installNeeds, Reply: ReplyResult,
 	},
 	{
-		Type: wire.StepImageWrite, Agents: OurAgent, Does: "runs `coreos-installer install`; reports percentages by `PUT .../progress`",
+		Type: ImageWrite, Agents: OurAgent, Does: "runs `coreos-installer install`; reports percentages by `PUT .../progress`",
 		Timeout: 6 * time.Hour, WritesDisk: true, ChangesHost: true, Argument: ArgumentInstall, Needs: installNeeds, Reply: ReplyResult,
 	},
 	{
-		Type: wire.StepControlPlaneWait, Agents: OurAgent,
+		Type: ControlPlaneWait, Agents: OurAgent,
 		Does:    "bootstrap host: waits until two other masters, or all existing ones, are ready nodes",
 		Timeout: day, ChangesHost: true, Argument: ArgumentInstall, Needs: installNeeds, Reply: ReplyResult,
 	},
 	{
-		Type: wire.StepBootkubeWait, Agents: OurAgent, Does: "waits until bootkube is done",
+		Type: BootkubeWait, Agents: OurAgent, Does: "waits until bootkube is done",
 		Timeout: day, ChangesHost: true, Argument: ArgumentInstall, Needs: installNeeds, Reply: ReplyResult,
 	},
 	{
-		Type: wire.StepControllerWait, Agents: OurAgent, Does: "waits until the controller runs in the new cluster",
+		Type: ControllerWait, Agents: OurAgent, Does: "waits until the controller runs in the new cluster",
 		Timeout: day, ChangesHost: true, Argument: ArgumentInstall, Needs: installNeeds, Reply: ReplyResult,
 	},
 	{
-		Type: wire.StepReboot, Agents: OurAgent,
+		Type: Reboot, Agents: OurAgent,
 		Does:    "sends logs, sets the boot order, replies, and then reboots in a minute; a single node at once",
 		Timeout: 30 * time.Minute, ChangesHost: true, Argument: ArgumentInstall, Needs: installNeeds, Reply: ReplyResult,
 	},

@@ -49,12 +49,12 @@ func run(name model.Stage, steps ...wire.StepType) Stage { return Stage{Name: na
 
 // The stages as most roles pass them.
 var (
-	starting     = run(model.StageStartingInstallation, wire.StepDiskClean)
-	installing   = run(model.StageInstalling, wire.StepIgnitionFetch)
-	writing      = run(model.StageWritingImageToDisk, wire.StepImageWrite)
+	starting     = run(model.StageStartingInstallation, DiskClean)
+	installing   = run(model.StageInstalling, IgnitionFetch)
+	writing      = run(model.StageWritingImageToDisk, ImageWrite)
 	copying      = Stage{Name: model.StageCopyingRegistryData, Ends: NotAwaited} // only with a registry on the installation medium
 	controlPlane = Stage{Name: model.StageWaitingForControlPlane, Ends: ByControlPlane}
-	rebooting    = run(model.StageRebooting, wire.StepReboot)
+	rebooting    = run(model.StageRebooting, Reboot)
 	ignition     = Stage{Name: model.StageWaitingForIgnition, Ends: NotAwaited} // hidden by the first boot of most workers
 	configuring  = Stage{Name: model.StageConfiguring, Ends: ByBoot}
 	joined       = Stage{Name: model.StageJoined, Ends: ByReport}
@@ -65,19 +65,19 @@ var (
 // The bootstrap host writes its disk early and reboots last.
 var (
 	bootstrapStages = []Stage{
-		run(model.StageStartingInstallation, wire.StepDiskClean, wire.StepBootstrapStart),
+		run(model.StageStartingInstallation, DiskClean, BootstrapStart),
 		installing, writing, copying,
-		run(model.StageWaitingForControlPlane, wire.StepControlPlaneWait),
-		run(model.StageWaitingForBootkube, wire.StepBootkubeWait),
-		run(model.StageWaitingForController, wire.StepControllerWait),
+		run(model.StageWaitingForControlPlane, ControlPlaneWait),
+		run(model.StageWaitingForBootkube, BootkubeWait),
+		run(model.StageWaitingForController, ControllerWait),
 		rebooting, configuring, joined, done,
 	}
 	masterStages     = []Stage{starting, installing, writing, copying, rebooting, configuring, joined, done}
 	workerStages     = []Stage{starting, installing, writing, controlPlane, rebooting, ignition, configuring, joined, done}
 	singleNodeStages = []Stage{
 		starting,
-		run(model.StageInstalling, wire.StepBootstrapStart),
-		run(model.StageWaitingForBootkube, wire.StepBootkubeWait, wire.StepIgnitionFetch),
+		run(model.StageInstalling, BootstrapStart),
+		run(model.StageWaitingForBootkube, BootkubeWait, IgnitionFetch),
 		writing, copying, rebooting,
 		{Name: model.StageJoined, Ends: ByBoot},
 		done,

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
@@ -121,10 +122,10 @@ func TestHeldPollIsAnsweredWhenAStepIsReady(t *testing.T) {
 	m.answerAll(t)
 	held := m.hold(t, time.Minute)
 	m.arm(t, c, "image-write", "image-write-1")
-	steps := answered(t, held)
-	require.Len(t, steps.Instructions, 1)
-	require.Equal(t, wire.StepImageWrite, steps.Instructions[0].StepType)
-	require.Zero(t, steps.NextInstructionSeconds)
+	answer := answered(t, held)
+	require.Len(t, answer.Instructions, 1)
+	require.Equal(t, steps.ImageWrite, answer.Instructions[0].StepType)
+	require.Zero(t, answer.NextInstructionSeconds)
 	require.Equal(t, model.ActivitySent, m.activity(t, c, "image-write-1").State)
 }
 

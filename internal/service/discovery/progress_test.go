@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -20,7 +21,6 @@ func TestStagesOfAHost(t *testing.T) {
 		reported model.Stage
 		info     string
 		stage    model.Stage
-		percent  int
 		status   model.HostStatus
 		foreign  bool // its agent takes one step
 		dayTwo   bool
@@ -28,11 +28,11 @@ func TestStagesOfAHost(t *testing.T) {
 		over     bool   // its step is done: the host runs from its disk
 	}{
 		"continues": {
-			at: model.StageStartingInstallation, reported: model.StageInstalling, stage: model.StageInstalling, percent: 25,
+			at: model.StageStartingInstallation, reported: model.StageInstalling, stage: model.StageInstalling,
 			status: model.HostInstallingInProgress,
 		},
 		"begins": {
-			reported: model.StageStartingInstallation, stage: model.StageStartingInstallation, percent: 12,
+			reported: model.StageStartingInstallation, stage: model.StageStartingInstallation,
 			status: model.HostInstallingInProgress,
 		},
 		"reports its percent": {
@@ -40,7 +40,7 @@ func TestStagesOfAHost(t *testing.T) {
 			stage: model.StageWritingImageToDisk, status: model.HostInstallingInProgress,
 		},
 		"skips stages": {
-			at: model.StageInstalling, reported: model.StageRebooting, stage: model.StageRebooting, percent: 62,
+			at: model.StageInstalling, reported: model.StageRebooting, stage: model.StageRebooting,
 			status: model.HostInstallingInProgress,
 		},
 		"does not go back": {
@@ -52,7 +52,7 @@ func TestStagesOfAHost(t *testing.T) {
 			status: model.HostInstallingInProgress,
 		},
 		"is installed when it is done": {
-			at: model.StageJoined, reported: model.StageDone, stage: model.StageDone, percent: 100,
+			at: model.StageJoined, reported: model.StageDone, stage: model.StageDone,
 			status: model.HostInstalled, over: true,
 		},
 		"fails with the installer's words": {
@@ -66,16 +66,16 @@ func TestStagesOfAHost(t *testing.T) {
 		},
 		"is added when it reboots after the one step of a foreign agent": {
 			foreign: true, dayTwo: true,
-			at: model.StageWritingImageToDisk, reported: model.StageRebooting, stage: model.StageDone, percent: 100,
+			at: model.StageWritingImageToDisk, reported: model.StageRebooting, stage: model.StageDone,
 			status: model.HostAddedToExistingCluster, over: true,
 		},
 		"is watched after its reboot by an agent of ours": {
 			dayTwo: true,
-			at:     model.StageWritingImageToDisk, reported: model.StageRebooting, stage: model.StageRebooting, percent: 100,
+			at:     model.StageWritingImageToDisk, reported: model.StageRebooting, stage: model.StageRebooting,
 			status: model.HostInstallingInProgress,
 		},
 		"is reported by the controller late": {
-			at: model.StageRebooting, reported: model.StageJoined, stage: model.StageJoined, percent: 87,
+			at: model.StageRebooting, reported: model.StageJoined, stage: model.StageJoined,
 			status: model.HostInstallingInProgress, over: true,
 		},
 	}
@@ -97,10 +97,13 @@ func TestStagesOfAHost(t *testing.T) {
 			require.NoError(t, l.progress().Stage(t.Context(), env.ID, m.id, test.reported, test.info))
 			h := m.read(t)
 			require.Equal(t, test.stage, h.Stage)
-			require.Equal(t, test.percent, h.Progress.Percentage)
 			require.Equal(t, test.status, h.Status)
 			require.Equal(t, test.info, h.Progress.Info)
-			if test.stage != test.at {
+			if test.stage == test.at {
+				require.Zero(t, h.Progress.Percentage, "it was not reported before")
+			} else {
+				require.Equal(t, lifecycle.HostPercentage(h, false, test.stage), h.Progress.Percentage)
+				require.NotZero(t, h.Progress.Percentage)
 				require.False(t, h.Progress.StageStartedAt.IsZero())
 				require.Equal(t, 1, l.events(t, c.ID)["host_install_progress_updated"])
 			}

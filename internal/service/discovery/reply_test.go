@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -102,10 +103,10 @@ func TestRepliesToAWorkflow(t *testing.T) {
 		error string
 	}{
 		"success": {
-			wire.StepImageWrite, wire.StepReply{Output: `{"device":"/dev/sda"}`}, model.ActivityReported, 0, "",
+			steps.ImageWrite, wire.StepReply{Output: `{"device":"/dev/sda"}`}, model.ActivityReported, 0, "",
 		},
 		"failure": {
-			wire.StepImageWrite, wire.StepReply{ExitCode: 5, Error: "disk full"}, model.ActivityReported, 5, "disk full",
+			steps.ImageWrite, wire.StepReply{ExitCode: 5, Error: "disk full"}, model.ActivityReported, 5, "disk full",
 		},
 		"the install step of a v2 agent": {wire.StepTypeInstall, wire.StepReply{Output: "done"}, model.ActivityReported, 0, ""},
 		"the same install step again": {
@@ -130,13 +131,13 @@ func TestRepliesToAWorkflow(t *testing.T) {
 			wire.StepTypeInstallationDiskSpeedCheck, wire.StepReply{Output: "{"}, model.ActivityReported, -1, "format",
 		},
 		"media that is gone": {
-			wire.StepImageWrite,
+			steps.ImageWrite,
 			wire.StepReply{ExitCode: 256, Error: "cannot read from the media"},
 			model.ActivityReported,
 			256, "cannot read from the media",
 		},
 		"interruption by an agent's restart": {
-			wire.StepImageWrite,
+			steps.ImageWrite,
 			wire.StepReply{ExitCode: wire.ExitInterrupted, Error: "interrupted: agent restarted"},
 			model.ActivityReported, 75, "interrupted: agent restarted",
 		},
@@ -163,7 +164,7 @@ func TestRepliesToAWorkflow(t *testing.T) {
 			require.Contains(t, i.Error, test.error)
 
 			require.NoError(t,
-				m.reply(t, wire.StepReply{StepType: wire.StepImageWrite, StepID: test.reply.StepID, ExitCode: 99}),
+				m.reply(t, wire.StepReply{StepType: steps.ImageWrite, StepID: test.reply.StepID, ExitCode: 99}),
 				"a second result is accepted")
 			if test.state == model.ActivityReported {
 				require.Equal(t, test.exit, m.activity(t, c, "step-1").ExitCode, "and changes nothing")

@@ -20,6 +20,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/sim"
 	"slipway/internal/sim/commands"
 	"slipway/internal/testing/await"
@@ -67,10 +68,10 @@ func (s *writer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"ignition":{"version":"3.2.0"}}`))
 	case path.Base(r.URL.Path) == "progress":
 	case r.Method == http.MethodGet:
-		steps := wire.Steps{NextInstructionSeconds: 1, PostStepAction: wire.Continue}
-		step, kind := len(s.exits), wire.StepImageWrite
+		answer := wire.Steps{NextInstructionSeconds: 1, PostStepAction: wire.Continue}
+		step, kind := len(s.exits), steps.ImageWrite
 		if step == 0 {
-			kind = wire.StepIgnitionFetch
+			kind = steps.IgnitionFetch
 		}
 		if s.left > 0 {
 			args := fmt.Sprintf(
@@ -80,14 +81,14 @@ func (s *writer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				uuid.Nil,
 				uuid.Nil,
 			)
-			steps.Instructions = []wire.Step{{StepType: kind, StepID: fmt.Sprintf("%s-%d", kind, step), Args: []string{args}}}
+			answer.Instructions = []wire.Step{{StepType: kind, StepID: fmt.Sprintf("%s-%d", kind, step), Args: []string{args}}}
 		}
-		_ = json.NewEncoder(w).Encode(steps)
+		_ = json.NewEncoder(w).Encode(answer)
 	case r.Method == http.MethodPost:
 		var reply wire.StepReply
 		_ = json.NewDecoder(r.Body).Decode(&reply)
 		s.exits = append(s.exits, reply.ExitCode)
-		if reply.StepType == wire.StepImageWrite && reply.ExitCode == 0 {
+		if reply.StepType == steps.ImageWrite && reply.ExitCode == 0 {
 			s.left--
 		}
 		w.WriteHeader(http.StatusNoContent)

@@ -154,6 +154,7 @@ var allowed = []importRule{
 		"internal/sim",
 		slices.Concat([]string{
 			"agent", "agent/", "installer", "installer/", "controller", "internal/sim/", "internal/hostconfig/ignition",
+			"internal/cluster/steps",
 		}, remote),
 		"machines run the real agent",
 	},

@@ -38,6 +38,16 @@ func (h *Host) On(line string, answer Answer) {
 	h.answers[line] = answer
 }
 
+// OfInstallation lists the programs of an installation that print nothing when they succeed.
+var OfInstallation = []string{"wipefs", "shutdown"}
+
+// Succeeds has programs end with exit code 0 and no output.
+func (h *Host) Succeeds(names ...string) {
+	for _, name := range names {
+		h.On(name, Prints(""))
+	}
+}
+
 // Run implements hostexec.Runner.
 func (h *Host) Run(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 	h.mu.Lock()

@@ -1,19 +1,5 @@
 package wire
 
-// The fine steps of our own agent: one step for each stage of an installation, where
-// the contract has a single install step. Each takes one argument, the JSON of an
-// InstallCmdRequest.
-const (
-	StepDiskClean        StepType = "disk-clean"
-	StepBootstrapStart   StepType = "bootstrap-start"
-	StepIgnitionFetch    StepType = "ignition-fetch"
-	StepImageWrite       StepType = "image-write"
-	StepControlPlaneWait StepType = "control-plane-wait"
-	StepBootkubeWait     StepType = "bootkube-wait"
-	StepControllerWait   StepType = "controller-wait"
-	StepReboot           StepType = "reboot"
-)
-
 // ExitInterrupted is the exit code of a step that was running when its agent was
 // restarted (EX_TEMPFAIL of sysexits.h): how far it came is not known.
 const ExitInterrupted = 75
