@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"slipway/internal/cluster/steps"
+	"slipway/internal/model"
+
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 )
@@ -189,6 +192,15 @@ func promises(document node) (operations int, lines []string) {
 	return operations, slices.Compact(lines)
 }
 
+// isOwnStage reports whether a line is about a stage that only our agent passes: a change of workflows brings it.
+func isOwnStage(line string) bool {
+	name, is := strings.CutPrefix(line, "+schema host-stage may be ")
+	return is && slices.ContainsFunc(slices.Concat(
+		steps.Stages(model.RoleMaster, true, false), steps.Stages(model.RoleMaster, false, false),
+		steps.Stages(model.RoleWorker, false, false), steps.Stages(model.RoleMaster, true, true), steps.DayTwoStages(),
+	), func(s steps.Stage) bool { return string(s.Name) == name && s.Change != "" })
+}
+
 func isListed(line string) bool {
 	for beginning := range differences {
 		if strings.HasPrefix(line, beginning) {
@@ -210,6 +222,7 @@ func TestDocumentPromisesWhatTheContractDoes(t *testing.T) {
 			case slices.Contains(others, line):
 			case isListed(mark + line):
 				listed++
+			case isOwnStage(mark + line):
 			default:
 				unlisted = append(unlisted, mark+line)
 			}
