@@ -239,8 +239,12 @@ test-deploy: packages ## put the packages on a Debian system of their own with s
 	IMAGES=$(CURDIR)/dist/images IMAGES_AGAIN=$(CURDIR)/dist/again DEBIAN_TREE=$(DEBIAN_TREE) CONTAINER_TREE=$(CONTAINER_TREE) DEB=$$(ls $(CURDIR)/dist/packages/*.deb) DEB_NEWER=$$(ls $(CURDIR)/dist/newer/*.deb) RPM=$$(ls $(CURDIR)/dist/packages/*.rpm) \
 	  $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/deploy
 
+demo-kube: deps programs ## three masters, a single node and a worker that joins, defined by resources of Kubernetes on a hub (the first build compiles Kubernetes: 5 to 15 minutes)
+	@$(MAKE) --no-print-directory $(KUBE)/kube-apiserver $(KUBE)/kube-controller-manager $(KUBE)/kubectl $(KUBE)/etcd
+	bin/slipway-demo hub --programs $(KUBE) $(DEMO)
+
 test-kube: programs ## resources of Kubernetes: an API server with etcd, slipway kube, and a service (the first build compiles the API server: 5 to 10 minutes)
-	@$(MAKE) --no-print-directory $(KUBE)/kube-apiserver $(KUBE)/etcd
+	@$(MAKE) --no-print-directory $(KUBE)/kube-apiserver $(KUBE)/kube-controller-manager $(KUBE)/kubectl $(KUBE)/etcd
 	KUBE_PROGRAMS=$(KUBE) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/kube
 
 bench-hub: programs ## the controllers beside 1,000 hosts and 300 clusters: time until all are followed, processor time at rest, memory (3 minutes)
@@ -254,7 +258,7 @@ test-helm: programs ## the Helm chart: lint, what it renders for the values in i
 smoke-helm: programs $(HELM) ## the same without pods and API server, in a minute
 	HELM=$(HELM) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 ./test/helm -skip '^(TestPodsRunAsProcesses|TestAPIServerAcceptsTheManifests|TestReleaseIsReady)$$'
 
-.PHONY: test-kube bench-hub test-helm smoke-helm run-helm
+.PHONY: demo-kube test-kube bench-hub test-helm smoke-helm run-helm
 run-helm: $(HELM)
 	@for values in deploy/helm/slipway/ci/*.yaml; do $(HELM) lint --quiet --strict deploy/helm/slipway --values $$values || exit 1; done
 	@$(MAKE) --no-print-directory $(TEMPORAL_CLI) || echo 'the temporal program cannot be built here: pods do not run as processes'
@@ -494,10 +498,10 @@ $(DEADCODE):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install golang.org/x/tools/cmd/deadcode@$(DEADCODE_VERSION)
 $(CYCLONEDX):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(CYCLONEDX_VERSION)
-$(KUBE)/kube-%: VERSION = $(shell $(GO) -C test/bench/kube list -m -f '{{.Version}}' k8s.io/kubernetes)
-$(KUBE)/kube-%: NAMED = $(foreach name,k8s.io/component-base/version.gitVersion k8s.io/client-go/pkg/version.gitVersion,-X $(name)=$(VERSION))
-$(KUBE)/kube-%: MINOR = -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$(word 2,$(subst ., ,$(VERSION)))
-$(KUBE)/kube-%:
+$(KUBE)/kube%: VERSION = $(shell $(GO) -C test/bench/kube list -m -f '{{.Version}}' k8s.io/kubernetes)
+$(KUBE)/kube%: NAMED = $(foreach name,k8s.io/component-base/version.gitVersion k8s.io/client-go/pkg/version.gitVersion,-X $(name)=$(VERSION))
+$(KUBE)/kube%: MINOR = -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$(word 2,$(subst ., ,$(VERSION)))
+$(KUBE)/kube%:
 	@echo "building $(@F) of Kubernetes $(VERSION) into $(KUBE) (the first build takes 5 to 10 minutes on 2 cores)"
 	@mkdir -p $(KUBE) && GOWORK=off $(NICE) $(GO) build -C test/bench/kube -ldflags '$(LDFLAGS) $(NAMED) $(MINOR)' -o $@ k8s.io/kubernetes/cmd/$(@F)
 $(KUBE)/etcd: deploy/debian-etcd

@@ -58,7 +58,7 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 			return err
 		}
 		h.ClusterID, h.Kind = &c.ID, model.KindHost
-		if c.DayTwo() {
+		if now.DayTwo() { // c was read before
 			h.Kind = model.KindAddToExistingClusterHost
 			if h.Role == model.RoleAutoAssign {
 				h.Role = model.RoleWorker

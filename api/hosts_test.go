@@ -9,6 +9,8 @@ import (
 
 	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
+	"slipway/internal/testing/await"
+	"slipway/internal/testing/postgrestest"
 	"slipway/internal/wire"
 )
 
@@ -258,6 +260,31 @@ func TestUnboundHostJoinsAClusterAndLeavesIt(t *testing.T) {
 		names[event["name"]] = true
 	}
 	require.True(t, names["host_bind_succeeded"] && names["host_unbind_succeeded"], "events: %v", names)
+}
+
+// A host that was bound while its cluster was opened for more hosts counted as a host of the installation, and was never installed.
+func TestHostIsBoundToTheClusterAsItIsThen(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(uuid.Nil)
+	h := s.host(e.ID)
+	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status = model.HostKnownUnbound })
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
+	bound := make(chan map[string]any, 1)
+	s.changeCluster(c.ID, func(c *model.Cluster) {
+		go func() {
+			path := hostPath(e.ID, h.ID) + "/actions/bind"
+			bound <- s.want(http.StatusOK, http.MethodPost, path, map[string]any{"cluster_id": c.ID}).Object()
+		}()
+		await.True(t, func() bool {
+			return postgrestest.Number(t, s.database,
+				"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
+		}, "the request does not wait for the cluster")
+		c.Status, c.Kind = model.ClusterAddingHosts, model.KindAddHostsCluster
+	})
+	got := await.Receive(t, bound, "the host is not bound")
+	require.Equal(t, []any{"AddToExistingClusterHost", "worker"}, []any{got["kind"], got["role"]})
 }
 
 func TestHostsOfABoundEnvironmentStayInItsCluster(t *testing.T) {

@@ -15,8 +15,10 @@ type Run func(ctx context.Context, req *wire.BootstrapRequest) (output any, err 
 // host has to leave by Installer.Reboot.
 func (i *Installer) Steps() map[wire.StepType]Run {
 	return map[wire.StepType]Run{
-		steps.DiskClean:        reporting(i.CleanDisk),
-		steps.BootstrapStart:   func(ctx context.Context, req *wire.BootstrapRequest) (any, error) { return nothing{}, i.StartBootstrap(ctx, req) },
+		steps.DiskClean: reporting(i.CleanDisk),
+		steps.BootstrapStart: func(ctx context.Context, req *wire.BootstrapRequest) (any, error) {
+			return nothing{}, i.StartBootstrap(ctx, req)
+		},
 		steps.IgnitionFetch:    reporting(i.FetchIgnition),
 		steps.ImageWrite:       reporting(i.WriteImage),
 		steps.ControlPlaneWait: reporting(i.WaitControlPlane),
@@ -30,9 +32,13 @@ func (i *Installer) Steps() map[wire.StepType]Run {
 type nothing struct{}
 
 func reporting[Report any](do func(context.Context, *wire.InstallCmdRequest) (Report, error)) Run {
-	return func(ctx context.Context, req *wire.BootstrapRequest) (any, error) { return do(ctx, &req.InstallCmdRequest) }
+	return func(ctx context.Context, req *wire.BootstrapRequest) (any, error) {
+		return do(ctx, &req.InstallCmdRequest)
+	}
 }
 
 func silent(do func(context.Context, *wire.InstallCmdRequest) error) Run {
-	return func(ctx context.Context, req *wire.BootstrapRequest) (any, error) { return nothing{}, do(ctx, &req.InstallCmdRequest) }
+	return func(ctx context.Context, req *wire.BootstrapRequest) (any, error) {
+		return nothing{}, do(ctx, &req.InstallCmdRequest)
+	}
 }

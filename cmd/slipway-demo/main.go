@@ -24,29 +24,58 @@ import (
 // commandLine is the command line: without the name of a command it is the demo.
 type commandLine struct {
 	Run runCommand `cmd:"" default:"withargs" help:"Install clusters on simulated machines, with the real service."`
+	Hub hubCommand `cmd:"" help:"Install clusters that resources of Kubernetes define, on a hub."`
 	commands.Commands
+}
+
+// program finds the program of the service.
+type program struct {
+	Service string `type:"path" placeholder:"FILE" help:"Program of the service; by default slipway in the folder of this program."`
+}
+
+// hubCommand is the demo on a hub.
+type hubCommand struct {
+	demo.HubCommand
+	program
+}
+
+// Run installs the clusters.
+func (c *hubCommand) Run(ctx context.Context, t *usercli.Terminal) error {
+	env, err := c.environment(t)
+	if err != nil {
+		return err
+	}
+	return c.HubCommand.Run(ctx, env)
 }
 
 // runCommand is the demo.
 type runCommand struct {
 	demo.Command
-	Service string           `type:"path" placeholder:"FILE" help:"Program of the service; by default slipway in the folder of this program."`
+	program
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
 // Run installs the clusters.
 func (c *runCommand) Run(ctx context.Context, t *usercli.Terminal) error {
+	env, err := c.environment(t)
+	if err != nil {
+		return err
+	}
+	return c.Command.Run(ctx, env)
+}
+
+func (p *program) environment(t *usercli.Terminal) (*demo.Environment, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	if c.Service == "" {
-		c.Service = filepath.Join(filepath.Dir(self), "slipway")
+	if p.Service == "" {
+		p.Service = filepath.Join(filepath.Dir(self), "slipway")
 	}
-	if _, err := os.Stat(c.Service); err != nil {
-		return fmt.Errorf("require the program of the service (--service, make build): %w", err)
+	if _, err := os.Stat(p.Service); err != nil {
+		return nil, fmt.Errorf("require the program of the service (--service, make build): %w", err)
 	}
-	return c.Command.Run(ctx, &demo.Environment{Service: c.Service, Self: self, Terminal: t, TempDir: os.TempDir()})
+	return &demo.Environment{Service: p.Service, Self: self, Terminal: t, TempDir: os.TempDir()}, nil
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

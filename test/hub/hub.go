@@ -5,11 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,10 +19,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
-	"k8s.io/client-go/tools/clientcmd"
 
-	"slipway/internal/sim/payload/pki"
-	"slipway/internal/testing/await"
+	"slipway/internal/sim/hub"
 	"slipway/test/bench/coreos"
 	"slipway/test/built"
 )
@@ -81,51 +77,15 @@ func programs(t *testing.T, dir string) string {
 func Start(t *testing.T, controllers string) *Hub {
 	t.Helper()
 	dir := built.Folder(t, "kube")
-	bin := programs(t, dir)
-	keys := pki.Keys(filepath.Join(dir, "pki"))
-	require.NoError(t, os.Mkdir(string(keys), 0o700))
-	authority, err := pki.Authority("hub", time.Now())
+	cluster, err := hub.Start(t.Context(), hub.Options{
+		Programs: programs(t, dir), Dir: dir, Controllers: controllers, Port: built.FreePorts(t, hub.Ports),
+	})
 	require.NoError(t, err)
-	require.NoError(t, keys.Store("ca", authority))
-	require.NoError(t, keys.Issue(authority, "apiserver", pki.Subject{Name: "kube-apiserver", Hosts: []string{"127.0.0.1"}}, time.Now()))
-	require.NoError(t, keys.Issue(authority, "admin", pki.Subject{Name: "admin", Groups: []string{"system:masters"}}, time.Now()))
-
-	port := built.FreePorts(t, 3)
-	at := func(n int) string { return "127.0.0.1:" + strconv.Itoa(port+n) }
-	h := &Hub{Kubeconfig: filepath.Join(dir, "kubeconfig"), Warnings: &Warnings{}}
-	admin, err := keys.Load("admin")
-	require.NoError(t, err)
-	access, err := pki.Access{
-		Cluster: "hub", User: "admin", Server: "https://" + at(2), Authority: authority.Cert, Client: admin,
-	}.Kubeconfig()
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(h.Kubeconfig, access, 0o600))
-	h.Config, err = clientcmd.RESTConfigFromKubeConfig(access)
-	require.NoError(t, err)
+	t.Cleanup(cluster.Stop)
+	h := &Hub{Config: cluster.Config, Kubeconfig: cluster.Kubeconfig, Warnings: &Warnings{}}
 	h.Config.QPS, h.Config.WarningHandler = -1, h.Warnings
 	h.Client, err = kubernetes.NewForConfig(h.Config)
 	require.NoError(t, err)
-
-	program := func(name string, args ...string) {
-		command := exec.Command(filepath.Join(bin, name), args...) //nolint:gosec // the bench's own programs
-		command.Dir = dir
-		Run(t, name, filepath.Join(dir, name+".log"), command)
-	}
-	program("etcd", "--name=hub", "--data-dir=etcd", "--listen-client-urls=http://"+at(0), "--advertise-client-urls=http://"+at(0),
-		"--listen-peer-urls=http://"+at(1), "--initial-advertise-peer-urls=http://"+at(1), "--initial-cluster=hub=http://"+at(1),
-		"--unsafe-no-fsync", "--log-level=warn")
-	program("kube-apiserver", "--etcd-servers=http://"+at(0), "--bind-address=127.0.0.1", "--secure-port="+strconv.Itoa(port+2),
-		"--advertise-address=192.0.2.1", "--endpoint-reconciler-type=none", // neither is used without a node
-		"--tls-cert-file="+keys.Cert("apiserver"), "--tls-private-key-file="+keys.Key("apiserver"), "--client-ca-file="+keys.Cert("ca"),
-		"--service-cluster-ip-range=172.30.0.0/16", "--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file="+keys.Key("ca"), "--service-account-signing-key-file="+keys.Key("ca"), "--authorization-mode=RBAC")
-	await.True(t, func() bool {
-		return h.Client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(t.Context()).Error() == nil
-	}, "the API server is not ready")
-	if controllers != "" {
-		program("kube-controller-manager", "--kubeconfig="+h.Kubeconfig, "--authentication-skip-lookup=true", "--bind-address=127.0.0.1",
-			"--secure-port=0", "--leader-elect=false", "--controllers="+controllers, "--service-account-private-key-file="+keys.Key("ca"))
-	}
 	return h
 }
 

@@ -32,6 +32,7 @@ import (
 	"slipway/api/kube/hiveext"
 	"slipway/internal/client"
 	"slipway/internal/model"
+	simhub "slipway/internal/sim/hub"
 	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 	"slipway/test/built"
@@ -63,12 +64,9 @@ func startHub(t *testing.T) *trial {
 	h := hub.Start(t, "")
 	printed, err := exec.Command(program, "kube", "crds").Output()
 	require.NoError(t, err)
-	for _, file := range []string{"clusterdeployments", "clusterimagesets"} {
-		definition, err := os.ReadFile("testdata/hive.openshift.io_" + file + ".yaml")
-		require.NoError(t, err)
-		printed = append(append(printed, "\n---\n"...), definition...)
-	}
-	definitions := documents(t, printed)
+	ofHive, err := simhub.Definitions()
+	require.NoError(t, err)
+	definitions := append(documents(t, printed), documents(t, ofHive)...)
 	require.Len(t, definitions, 7)
 	h.Apply(t, "", definitions...)
 	scheme := runtime.NewScheme()

@@ -1,11 +1,14 @@
 package demo
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -130,6 +133,19 @@ func (b *board) say(format string, args ...any) {
 		return
 	}
 	b.screen.Say(format, args...)
+}
+
+// follow prints lines as they come, but not the same one twice in a row for what its first word names.
+func (b *board) follow(r io.Reader) {
+	last := map[string]string{}
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		if len(words) == 0 || last[words[0]] == lines.Text() {
+			continue
+		}
+		last[words[0]] = lines.Text()
+		b.say("  %s", lines.Text())
+	}
 }
 
 // summary says what came out.

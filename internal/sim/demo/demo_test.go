@@ -62,7 +62,7 @@ func TestPlanRefusesWhatCannotBe(t *testing.T) {
 		{"nothing to install", "nothing to install", demo.Command{Hosts: "0"}},
 		{
 			"a fault of a host of no cluster", `there is no host "worker-0"`,
-			demo.Command{Hosts: "0", Keep: true, SlowDisk: []string{"worker-0"}},
+			demo.Command{Hosts: "0", Common: demo.Common{Keep: true}, SlowDisk: []string{"worker-0"}},
 		},
 		{
 			"a fault of a host that is not there", `there is no host "worker-7", only master-0`,
@@ -77,7 +77,7 @@ func TestPlanRefusesWhatCannotBe(t *testing.T) {
 
 func TestServiceWithoutMachinesIsKept(t *testing.T) {
 	t.Parallel()
-	machines, err := (&demo.Command{Hosts: "0", Keep: true}).Plan()
+	machines, err := (&demo.Command{Hosts: "0", Common: demo.Common{Keep: true}}).Plan()
 	require.NoError(t, err)
 	require.Empty(t, machines)
 }
@@ -98,11 +98,11 @@ func TestDemoSaysWhyTheServiceDidNotStart(t *testing.T) {
 		os.WriteFile(program, []byte("#!/bin/sh\necho 'slipway: port 1 is taken' >&2\nexit 1\n"), 0o700),
 	) //nolint:gosec // a program
 	var out bytes.Buffer
-	command := demo.Command{Hosts: "0", SNO: true, DataDir: filepath.Join(dir, "data"), Timeout: time.Minute}
+	command := demo.Command{Hosts: "0", SNO: true, Common: demo.Common{DataDir: filepath.Join(dir, "data"), Timeout: time.Minute}}
 	err := command.Run(t.Context(), &demo.Environment{
 		Service: program, Self: program, TempDir: dir, Terminal: &cli.Terminal{Out: &out, Err: &out, Now: time.Now},
 	})
-	require.ErrorContains(t, err, "the service has ended")
+	require.ErrorContains(t, err, "slipway has ended; its log is ")
 	require.ErrorContains(t, err, "port 1 is taken")
 	require.ErrorContains(t, err, filepath.Join(dir, "data"))
 }

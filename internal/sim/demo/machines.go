@@ -115,25 +115,28 @@ func (c *installation) play(image sim.Discovery) error {
 		return err
 	}
 	c.goOn("cluster "+c.plan.Name, cluster.Run)
-	c.boot = func(host hostPlan) error {
-		machine, err := sim.NewMachine(sim.MachineOptions{
-			Spec: host.spec, Root: filepath.Join(c.folder(), host.spec.Hostname), Site: place,
-			ServiceURL: image.ServiceURL, InfraEnvID: image.InfraEnvID, Token: image.Token,
-			Authority: image.Authority, AuthorityPath: image.AuthorityPath,
-			AgentVersion: image.AgentVersion,
-			Speed:        c.Speed, Faults: host.faults, Log: log,
-		})
-		if err == nil {
-			c.goOn("machine "+host.spec.Hostname, machine.Run)
-		}
-		return err
-	}
+	c.boot = func(host hostPlan) error { return c.bootFrom(image, host) }
 	for _, host := range c.plan.hosts {
 		if err := c.boot(host); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// bootFrom starts a machine with what a discovery image gives it.
+func (c *installation) bootFrom(image sim.Discovery, host hostPlan) error {
+	machine, err := sim.NewMachine(sim.MachineOptions{
+		Spec: host.spec, Root: filepath.Join(c.folder(), host.spec.Hostname), Site: c.place,
+		ServiceURL: image.ServiceURL, InfraEnvID: image.InfraEnvID, Token: image.Token,
+		Authority: image.Authority, AuthorityPath: image.AuthorityPath,
+		AgentVersion: image.AgentVersion,
+		Speed:        c.Speed, Faults: host.faults, Log: c.log.With("cluster", c.plan.Name),
+	})
+	if err == nil {
+		c.goOn("machine "+host.spec.Hostname, machine.Run)
+	}
+	return err
 }
 
 // goOn runs a part until the end of the demo.

@@ -7,26 +7,28 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"slipway/internal/client"
 	"slipway/internal/client/contexts"
+	"slipway/internal/model"
+	"slipway/internal/sim/process"
 )
 
 // service is the child process that is the real service.
 type service struct {
 	url, temporal string
 	client        *client.Client // as the administrator
-	command       *exec.Cmd
-	// ended is done when the process is; its cause says how.
-	ended context.Context
+	http          *http.Client   // trusts the service
+	token         model.Secret   // of the administrator
+	process       *process.Process
 }
 
 const (
@@ -49,73 +51,49 @@ func startService(ctx context.Context, d *demo, variables []string) (*service, e
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	log, err := os.OpenFile(filepath.Join(d.dir, "service.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the log of the service: %w", err)
-	}
-	s := &service{command: exec.Command(d.program, "up", "--data-dir", filepath.Join(d.dir, "service"), "--listen", d.Listen,
+	command := exec.Command(d.program, "up", "--data-dir", filepath.Join(d.dir, "service"), "--listen", d.Listen,
 		"--temporal-port", "0", "--insecure-registry", strings.Join(d.releases.addresses(), ","), "--agent-binaries", agents,
 		// The stand-in is this program, which can lie where no other user reaches it.
-		"--installer-user", "0", "--installer-paths", self)}
-	s.command.Env = append(s.command.Environ(), "RELEASE_IMAGES="+d.releases.list,
-		"PUBLIC_CONTAINER_REGISTRIES="+d.releases.public())
-	s.command.Env = append(s.command.Env, variables...)
-	s.command.Stderr = log
-	// A group of its own: Ctrl-C is for the demo, which then ends the service in order.
-	s.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	stdout, err := s.command.StdoutPipe()
+		"--installer-user", "0", "--installer-paths", self)
+	command.Env = append(command.Environ(), "RELEASE_IMAGES="+d.releases.list, "PUBLIC_CONTAINER_REGISTRIES="+d.releases.public())
+	command.Env = append(command.Env, variables...)
+	stdout, err := command.StdoutPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start the service: %w", err)
 	}
-	if err := s.start(log); err != nil {
+	log := filepath.Join(d.dir, "service.log")
+	s := &service{}
+	if s.process, err = process.Start(command, log); err != nil {
 		return nil, fmt.Errorf("start the service: %w", err)
 	}
 	if err := s.waitReady(ctx, stdout); err != nil {
 		s.stop()
-		return nil, fmt.Errorf("start the service: %w%s", err, lastLines(log.Name()))
+		return nil, fmt.Errorf("start the service: %w%s", err, lastLines(log))
 	}
-	if s.client, err = administrator(filepath.Join(d.dir, "service")); err != nil {
+	if err := s.signIn(filepath.Join(d.dir, "service")); err != nil {
 		s.stop()
 		return nil, err
 	}
 	return s, nil
 }
 
-// administrator makes a client with the file that the service keeps for the command line of its machine.
-func administrator(dataDir string) (*client.Client, error) {
+// signIn makes a client with the file that the service keeps for the command line of its machine.
+func (s *service) signIn(dataDir string) error {
 	file, err := contexts.Read(filepath.Join(dataDir, contexts.AdminFile))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	admin, found := file.ByName("")
 	if !found {
-		return nil, fmt.Errorf("no context in %s of %s", contexts.AdminFile, dataDir)
+		return fmt.Errorf("no context in %s of %s", contexts.AdminFile, dataDir)
 	}
 	carrier, err := client.TransportPEM(admin.Authority, false)
 	if err != nil {
-		return nil, fmt.Errorf("trust the service: %w", err)
+		return fmt.Errorf("trust the service: %w", err)
 	}
-	return client.New(client.Options{BaseURL: admin.Server, UserToken: admin.Secret(), HTTPClient: carrier, UserAgent: "slipway-demo"}), nil
-}
-
-// start runs the process on a thread that lives as long as it does: the kernel signals the death of that thread to the process.
-func (s *service) start(log io.Closer) error {
-	started := make(chan error)
-	ended, end := context.WithCancelCause(context.Background())
-	s.ended = ended
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer log.Close()
-		err := s.command.Start()
-		started <- err
-		if err != nil {
-			return
-		}
-		_, err = s.command.Process.Wait()
-		end(errors.Join(errors.New("the service has ended"), err))
-	}()
-	return <-started
+	s.http, s.token = carrier, admin.Secret()
+	s.client = client.New(client.Options{BaseURL: admin.Server, UserToken: s.token, HTTPClient: carrier, UserAgent: "slipway-demo"})
+	return nil
 }
 
 // waitReady reads what the service prints until it is ready, and continues to read.
@@ -137,24 +115,13 @@ func (s *service) waitReady(ctx context.Context, stdout io.Reader) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-s.ended.Done():
-		return context.Cause(s.ended)
+	case <-s.process.Ended().Done():
+		return context.Cause(s.process.Ended())
 	}
 }
 
 // stop ends the service in order, or by force when that takes too long.
-func (s *service) stop() {
-	if s.ended.Err() != nil {
-		return
-	}
-	_ = s.command.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-s.ended.Done():
-	case <-time.After(stopLimit):
-		_ = s.command.Process.Kill()
-		<-s.ended.Done()
-	}
-}
+func (s *service) stop() { s.process.Stop(stopLimit) }
 
 // lastLines returns the end of a log, for people.
 func lastLines(path string) string {
