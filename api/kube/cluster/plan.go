@@ -38,8 +38,10 @@ type Inputs struct {
 	ReleaseImage string
 	// EndpointCA is the certificate of the Secret that spec.ignitionEndpoint names.
 	EndpointCA []byte
-	// Manifests of the ConfigMaps that the spec names, by file.
+	// Manifests of the ConfigMaps that the spec names, and of its mirrors, by file.
 	Manifests map[string]string
+	// Overrides are the changes of the install-config, JSON: of the annotation and of the mirrors.
+	Overrides string
 	// Cluster of the service; nil: it has none.
 	Cluster *wire.Cluster
 	// Agents that name the ClusterDeployment.
@@ -50,10 +52,7 @@ type Inputs struct {
 
 // unsupported returns an error for settings that do not act yet: none is ignored without a word.
 func unsupported(spec *hiveext.AgentClusterInstallSpec) error {
-	switch {
-	case spec.MirrorRegistryRef != nil:
-		return errors.New("spec.mirrorRegistryRef is not supported")
-	case spec.Arbiter != nil && spec.Arbiter.Hyperthreading == hiveext.HyperthreadingDisabled:
+	if spec.Arbiter != nil && spec.Arbiter.Hyperthreading == hiveext.HyperthreadingDisabled {
 		return errors.New("spec.arbiter.hyperthreading: require Enabled, found Disabled")
 	}
 	return nil
@@ -212,9 +211,6 @@ func hyperthreading(spec *hiveext.AgentClusterInstallSpec) wire.V2ClusterUpdateP
 	return "none"
 }
 
-// Overrides returns the changes of the install-config that the user asks for.
-func Overrides(in Inputs) string { return in.Install.Annotations[overridesAnnotation] }
-
 // Ignored returns the validations that the user asks to be ignored; false: the user asks for nothing, and the cluster ignores none.
 func Ignored(in Inputs) (wire.IgnoredValidations, bool) {
 	clusters, hosts := in.Install.Annotations[ignoredClusterAnnotation], in.Install.Annotations[ignoredHostAnnotation]
@@ -323,11 +319,11 @@ func Manifests(in Inputs, has map[string]string) (write map[string]string, remov
 	return write, remove
 }
 
-// merge adds the files of a ConfigMap to manifests.
+// merge adds files to manifests.
 func merge(into, from map[string]string, name string) error {
 	for file, content := range from {
 		if _, exists := into[file]; exists {
-			return &resource.InputError{Err: fmt.Errorf("require each manifest once, found %s again in ConfigMap %s", file, name)}
+			return &resource.InputError{Err: fmt.Errorf("require each manifest once, found %s again in %s", file, name)}
 		}
 		into[file] = content
 	}

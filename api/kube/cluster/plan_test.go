@@ -154,10 +154,6 @@ func TestSettingsOfASpec(t *testing.T) {
 	} {
 		require.Equal(t, c.want, sent(t, c.change)[c.key], name)
 	}
-	in := inputs("ready")
-	in.Install.Spec.MirrorRegistryRef = &agentinstall.ObjectReference{}
-	_, err := cluster.Update(in)
-	require.EqualError(t, err, "spec.mirrorRegistryRef is not supported")
 }
 
 func TestReleasesHaveTheVersionOfTheirTag(t *testing.T) {

@@ -289,8 +289,8 @@ func (r *Reconciler) apply(ctx context.Context, in *Inputs) error {
 			return err
 		}
 	}
-	if overrides := Overrides(*in); overrides != in.Cluster.InstallConfigOverrides {
-		if err := r.Service.UpdateInstallConfig(ctx, in.Cluster.ID, overrides, owned(in)); err != nil {
+	if in.Overrides != in.Cluster.InstallConfigOverrides {
+		if err := r.Service.UpdateInstallConfig(ctx, in.Cluster.ID, in.Overrides, owned(in)); err != nil {
 			return fmt.Errorf("annotation %s: %w", overridesAnnotation, err)
 		}
 	}

@@ -58,11 +58,29 @@ func (r *Reconciler) read(ctx context.Context, in *Inputs) error {
 		if err != nil {
 			return err
 		}
-		if err := merge(in.Manifests, found.Data, name); err != nil {
+		if err := merge(in.Manifests, found.Data, "ConfigMap "+name); err != nil {
 			return err
 		}
 	}
-	return nil
+	mirrors, err := r.Mirrors(ctx, spec.MirrorRegistryRef)
+	if err != nil {
+		return err
+	}
+	return in.follow(mirrors)
+}
+
+// follow sets what mirrors, nil for none, add to the manifests and to the install-config.
+func (in *Inputs) follow(mirrors *resource.Mirrors) error {
+	overrides, err := mirrorOverrides(in.Install.Annotations[overridesAnnotation], mirrors)
+	if err != nil {
+		return &resource.InputError{Err: err}
+	}
+	in.Overrides = overrides
+	files, err := mirrorManifests(mirrors)
+	if err != nil {
+		return err
+	}
+	return merge(in.Manifests, files, "spec.mirrorRegistryRef")
 }
 
 // configMapsOf lists the ConfigMaps with manifests.

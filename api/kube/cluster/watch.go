@@ -110,7 +110,8 @@ func usesSecret(d *hive.ClusterDeployment, i *hiveext.AgentClusterInstall, o kub
 }
 
 func usesConfigMap(d *hive.ClusterDeployment, i *hiveext.AgentClusterInstall, o kube.Object) bool {
-	return d.Namespace == o.GetNamespace() && slices.Contains(configMapsOf(&i.Spec), o.GetName())
+	return d.Namespace == o.GetNamespace() && slices.Contains(configMapsOf(&i.Spec), o.GetName()) ||
+		resource.NamesConfigMap(i.Spec.MirrorRegistryRef, o.GetNamespace(), o.GetName())
 }
 
 func usesImageSet(_ *hive.ClusterDeployment, i *hiveext.AgentClusterInstall, o kube.Object) bool {

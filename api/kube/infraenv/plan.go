@@ -35,16 +35,15 @@ type Inputs struct {
 	PullSecret string
 	// Networks are the NMStateConfigs that spec.nmStateConfigLabelSelector selects.
 	Networks []agentinstall.NMStateConfig
+	// Mirrors of the ConfigMap that spec.mirrorRegistryRef names; nil: the spec names none.
+	Mirrors *resource.Mirrors
 	// ClusterID is the cluster of spec.clusterRef; zero: the spec names none.
 	ClusterID uuid.UUID
 }
 
 // unsupported returns an error for settings that do not act yet: none is ignored without a word.
 func unsupported(spec *agentinstall.InfraEnvSpec) error {
-	switch {
-	case spec.MirrorRegistryRef != nil:
-		return errors.New("spec.mirrorRegistryRef is not supported")
-	case spec.OSImageVersion != "" && spec.ClusterRef != nil:
+	if spec.OSImageVersion != "" && spec.ClusterRef != nil {
 		return errors.New("spec.osImageVersion cannot be set together with spec.clusterRef: the version is the cluster's")
 	}
 	return nil
@@ -82,13 +81,17 @@ func Update(in Inputs) (wire.InfraEnvUpdateParams, error) {
 	if err != nil {
 		return wire.InfraEnvUpdateParams{}, err
 	}
+	override, err := withMirrors(spec.IgnitionConfigOverride, in.Mirrors)
+	if err != nil {
+		return wire.InfraEnvUpdateParams{}, err
+	}
 	arguments := make(wire.KernelArguments, len(spec.KernelArguments))
 	for n, a := range spec.KernelArguments {
 		arguments[n].Operation, arguments[n].Value = wire.KernelArgumentOperation(cmp.Or(a.Operation, "append")), a.Value
 	}
 	params := wire.InfraEnvUpdateParams{
 		AdditionalNtpSources: new(strings.Join(spec.AdditionalNTPSources, ",")), NtpSources: new(strings.Join(spec.NTPSources, ",")),
-		AdditionalTrustBundle: &spec.AdditionalTrustBundle, IgnitionConfigOverride: &spec.IgnitionConfigOverride, KernelArguments: &arguments,
+		AdditionalTrustBundle: &spec.AdditionalTrustBundle, IgnitionConfigOverride: &override, KernelArguments: &arguments,
 		Proxy: &wire.Proxy{}, PullSecret: &in.PullSecret, SSHAuthorizedKey: &spec.SSHAuthorizedKey, StaticNetworkConfig: &networks,
 		NetworkDiscoveryDelaySeconds: cmp.Or(spec.NetworkDiscoveryDelaySeconds, new(int64)),
 	}

@@ -137,12 +137,8 @@ func TestNetworksAreSentByTheNamesOfTheirResources(t *testing.T) {
 func TestSettingsThatDoNotActAreRefused(t *testing.T) {
 	t.Parallel()
 	r := resource()
-	r.Spec.MirrorRegistryRef = &agentinstall.ObjectReference{Name: "a", Namespace: "b"}
-	_, err := infraenv.Update(infraenv.Inputs{Resource: r})
-	require.EqualError(t, err, "spec.mirrorRegistryRef is not supported")
-	r = resource()
 	r.Spec.OSImageVersion, r.Spec.ClusterRef = "4.20", &agentinstall.ClusterReference{Name: "a", Namespace: "b"}
-	_, err = infraenv.Update(infraenv.Inputs{Resource: r})
+	_, err := infraenv.Update(infraenv.Inputs{Resource: r})
 	require.ErrorContains(t, err, "cannot be set together")
 }
 

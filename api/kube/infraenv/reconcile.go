@@ -177,6 +177,9 @@ func (r *Reconciler) inputs(ctx context.Context, e *agentinstall.InfraEnv) (Inpu
 		return in, &resource.InputError{Err: fmt.Errorf("require %s in Secret %s, found none", corev1.DockerConfigJsonKey, secret.Name)}
 	}
 	in.PullSecret = strings.TrimSpace(string(text))
+	if in.Mirrors, err = r.Mirrors(ctx, e.Spec.MirrorRegistryRef); err != nil {
+		return in, err
+	}
 	selector, err := metav1.LabelSelectorAsSelector(&e.Spec.NMStateConfigLabelSelector)
 	if err != nil {
 		return in, &resource.InputError{Err: fmt.Errorf("read spec.nmStateConfigLabelSelector: %w", err)}

@@ -30,6 +30,7 @@ func (r *Reconciler) Register(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).For(&agentinstall.InfraEnv{}).Named("infraenv").
 		Watches(&agentinstall.NMStateConfig{}, handler.EnqueueRequestsFromMapFunc(r.requests(selects))).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.requests(refersTo))).
+		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.requests(mirrorsFrom))).
 		WatchesMetadata(deployments, handler.EnqueueRequestsFromMapFunc(r.requests(func(e *agentinstall.InfraEnv, o kube.Object) bool {
 			return ofCluster(kube.ObjectKeyFromObject(o))(e)
 		}))).
@@ -44,6 +45,10 @@ func selects(e *agentinstall.InfraEnv, o kube.Object) bool {
 
 func refersTo(e *agentinstall.InfraEnv, o kube.Object) bool {
 	return e.Namespace == o.GetNamespace() && e.Spec.PullSecretRef != nil && e.Spec.PullSecretRef.Name == o.GetName()
+}
+
+func mirrorsFrom(e *agentinstall.InfraEnv, o kube.Object) bool {
+	return resource.NamesConfigMap(e.Spec.MirrorRegistryRef, o.GetNamespace(), o.GetName())
 }
 
 func ofCluster(key types.NamespacedName) func(*agentinstall.InfraEnv) bool {

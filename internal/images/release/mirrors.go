@@ -5,9 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
-	"slipway/internal/model"
+	"slipway/internal/cluster/registries"
 )
 
 // Mirror says where the images of a registry, or a part of one, are read instead
@@ -27,31 +25,15 @@ type MirrorLocation struct {
 
 // ParseMirrors returns the mirrors of a containers-registries.conf(5) of version 2. An error is a model.ErrInvalid.
 func ParseMirrors(registriesConf string) ([]Mirror, error) {
-	var conf struct {
-		Registry []struct {
-			Prefix     string `toml:"prefix"`
-			Location   string `toml:"location"`
-			Blocked    bool   `toml:"blocked"`
-			DigestOnly bool   `toml:"mirror-by-digest-only"`
-			Mirror     []struct {
-				Location string `toml:"location"`
-				PullFrom string `toml:"pull-from-mirror"`
-			} `toml:"mirror"`
-		} `toml:"registry"`
-	}
-	if _, err := toml.Decode(registriesConf, &conf); err != nil {
-		return nil, model.Invalidf("require a registries.conf in TOML: %s", err)
+	list, err := registries.Parse(registriesConf)
+	if err != nil {
+		return nil, err
 	}
 	var mirrors []Mirror
-	for _, r := range conf.Registry {
-		r.Prefix, r.Location = strings.TrimRight(r.Prefix, "/"), strings.TrimRight(r.Location, "/")
-		m := Mirror{Prefix: cmp.Or(r.Prefix, r.Location), Location: cmp.Or(r.Location, r.Prefix), Blocked: r.Blocked}
-		for _, l := range r.Mirror {
-			m.Locations = append(m.Locations, MirrorLocation{
-				Location: strings.TrimRight(l.Location, "/"),
-				Tags:     !r.DigestOnly && l.PullFrom != "digest-only",
-				Digests:  l.PullFrom != "tag-only",
-			})
+	for _, r := range list {
+		m := Mirror{Prefix: cmp.Or(r.Prefix, r.Location), Location: r.Source(), Blocked: r.Blocked}
+		for _, l := range r.Mirrors {
+			m.Locations = append(m.Locations, MirrorLocation{Location: l.Location, Tags: l.Tags, Digests: l.Digests})
 		}
 		if m.Prefix != "" {
 			mirrors = append(mirrors, m)

@@ -8,6 +8,7 @@ var nouns = []string{
 	"internal/cluster/operators",
 	"internal/cluster/duesteps", "internal/cluster/steps", "internal/cluster/definition", "internal/cluster/nodeaddress",
 	"internal/cluster/hardware", "internal/cluster/roles", "internal/cluster/pullsecret", "internal/cluster/access",
+	"internal/cluster/registries",
 	"internal/cluster/events", "internal/hostconfig/installconfig", "internal/hostconfig/manifests", "internal/hostconfig/ignition",
 	"internal/hostconfig/staticnet", "internal/hostconfig/useryaml", "internal/images/remaster", "internal/images/release",
 }
@@ -34,7 +35,10 @@ var allowed = []importRule{
 		[]string{"api/kube/agentinstall", "api/kube/hive", "api/kube/hiveext", "internal/model", "internal/platform/certificates"},
 		"decides by resources alone",
 	},
-	{"api/kube/", slices.Concat([]string{"api/kube/"}, remote), "a client of the service: never the store, a rule or Temporal"},
+	{
+		"api/kube/", slices.Concat([]string{"api/kube/", "internal/cluster/registries"}, remote),
+		"a client of the service: never the store, a rule or Temporal",
+	},
 	{"internal/wire", nil, "formats import nothing"},
 	{"internal/testing/hostexectest", []string{"internal/platform/hostexec"}, "stands in for a host in tests"},
 	{"internal/platform/hostexec", nil, "commands on a host import nothing"},
@@ -53,6 +57,7 @@ var allowed = []importRule{
 		"networks and addresses of hosts: rules ask it",
 	},
 	{"internal/cluster/access", formats, "reads texts: the fields of the API and the install-config ask it"},
+	{"internal/cluster/registries", formats, "reads texts: the service and the controllers ask it"},
 	{"internal/cluster/pullsecret", nil, "the installer imports it: reads texts only"},
 	{"internal/cluster/steps", formats, "the agent imports it: no rules, no weight"},
 	{"internal/testing/tartest", nil, "reads what tests are given"},
