@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"slipway/internal/cluster/kubeletcsr"
+
 	certv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +21,7 @@ const watchSeconds int64 = 300
 func (c *controller) watchRequests(ctx context.Context, wake chan<- struct{}) {
 	c.follow(ctx, wake, c.watching.CertificatesV1().CertificateSigningRequests().Watch, func(e watch.Event) bool {
 		csr, ok := e.Object.(*certv1.CertificateSigningRequest)
-		return ok && e.Type == watch.Added && !answered(csr)
+		return ok && e.Type == watch.Added && !kubeletcsr.Answered(csr)
 	})
 }
 

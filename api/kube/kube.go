@@ -31,6 +31,7 @@ import (
 	"slipway/api/kube/infraenv"
 	"slipway/api/kube/objects"
 	"slipway/api/kube/resource"
+	"slipway/api/kube/spoke"
 	"slipway/api/kube/webhook"
 	service "slipway/internal/client"
 )
@@ -103,6 +104,10 @@ func Manager(o Options) (manager.Manager, error) {
 	clusters := &cluster.Reconciler{References: references, Service: o.Service, Now: o.Now}
 	if err := clusters.Register(m); err != nil {
 		return nil, fmt.Errorf("start the controller of AgentClusterInstalls: %w", err)
+	}
+	spokes := &spoke.Reconciler{References: references, Now: o.Now}
+	if err := spokes.Register(m); err != nil {
+		return nil, fmt.Errorf("start the controller of nodes: %w", err)
 	}
 	err = classification.Register(m, &classification.Labeler{Kube: m.GetClient()}, &classification.Counter{Kube: m.GetClient(), Now: o.Now})
 	if err != nil {

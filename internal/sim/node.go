@@ -195,7 +195,7 @@ func (m *Machine) join(ctx context.Context, who identity, added bool) error {
 	}
 	joining, stop := context.WithCancel(ctx)
 	defer stop()
-	if cluster, err := m.options.Site.Cluster(); added || err == nil && cluster.ControlPlane == 1 {
+	if cluster, err := m.options.Site.Cluster(); added && !m.options.OthersApprove || !added && err == nil && cluster.ControlPlane == 1 {
 		kube, err := kubernetes.NewForConfig(kubeapi.Config(api, kubeapi.UserAdmin))
 		if err != nil {
 			return fmt.Errorf("make the client of approve-csr: %w", err)

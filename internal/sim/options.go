@@ -36,6 +36,9 @@ type MachineOptions struct {
 	AgentVersion string
 	// AgentSteps is how the agent behaves: model.FineSteps when empty.
 	AgentSteps model.AgentSteps
+	// OthersApprove lets the certificate requests of a machine that joins an existing cluster wait for whoever approves them. By default
+	// the machine plays the administrator who does.
+	OthersApprove bool
 
 	// Speed of the Clock: 60 makes a minute a second, zero lets nothing take time.
 	Speed float64

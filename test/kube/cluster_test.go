@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -20,6 +21,8 @@ import (
 	"slipway/api/kube/hiveext"
 	"slipway/internal/client"
 	"slipway/internal/model"
+	"slipway/internal/sim"
+	"slipway/internal/sim/kubeapi"
 	"slipway/internal/sim/site"
 	"slipway/internal/testing/await"
 	"slipway/internal/wire"
@@ -319,13 +322,25 @@ func TestControlPlaneOfThreeWithAWorkerThatJoins(t *testing.T) {
 	// A worker is bound and approved by its InfraEnv.
 	vip := []netip.Addr{netip.MustParseAddr("192.168.111.5")}
 	require.NoError(t, place.SetNames(map[string][]netip.Addr{"api.lab.example.com": vip, "api-int.lab.example.com": vip}))
-	tr.bootAt(t, dir, env.ID, "worker", 120, "four")
+	tr.reachable(t, place)
+	tr.bootAt(t, dir, env.ID, "worker", 120, "four --others-approve")
 	tr.awaitAgent(t, "four", "Bound", "True", "Bound", "The agent is bound to a cluster deployment")
 	await.True(t, func() bool {
 		a := tr.agent(t, "four")
 		return a.Status.Kind == "AddToExistingClusterHost" && reasonOf(a, "Installed") == "InstallationCompleted"
 	}, "the worker does not join")
 	require.Equal(t, "added-to-existing-cluster", tr.agent(t, "four").Status.DebugInfo.State)
+	require.NoError(t, sim.AwaitNodes(await.Context(t), place, time.Second, "four"))
+	var types []string
+	await.True(t, func() bool {
+		types = nil
+		for _, c := range tr.agent(t, "four").Status.CSRStatus.ApprovedCSRs {
+			types = append(types, c.Type)
+		}
+		return len(types) == 2
+	}, "the status does not name the certificate requests")
+	require.Equal(t, []string{"client", "serving"}, types)
+	tr.awaitEvent(t, tr.agent(t, "four"), "CertificateApproved", "client certificate request node-csr-four of node four")
 
 	require.NoError(t, tr.kube.Delete(ctx, &hive.ClusterDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "one", Name: "lab"}}))
 	await.True(t, func() bool {
@@ -335,6 +350,18 @@ func TestControlPlaneOfThreeWithAWorkerThatJoins(t *testing.T) {
 		return gone && len(agents.Items) == 0
 	}, "Agents stay behind")
 	require.Nil(t, tr.defined(t))
+}
+
+// reachable gives the kubeconfig of the cluster the address of its simulated API, which has no name in DNS.
+func (tr *trial) reachable(t *testing.T, place *site.Site) {
+	t.Helper()
+	content, err := kubeapi.Kubeconfig(place.Address(), kubeapi.UserAdmin)
+	require.NoError(t, err)
+	s := &corev1.Secret{}
+	require.NoError(t, tr.kube.Get(t.Context(), kube.ObjectKey{Namespace: "one", Name: "lab-admin-kubeconfig"}, s))
+	before := s.DeepCopy()
+	s.Data["kubeconfig"] = content
+	require.NoError(t, tr.kube.Patch(t.Context(), s, kube.MergeFrom(before)))
 }
 
 // A hub is restored while a cluster was installed, and the service has nothing: the resources say so, and the cluster is defined anew.

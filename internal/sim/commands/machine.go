@@ -39,6 +39,7 @@ type Machine struct {
 	Shape      string           `enum:"master,worker,single-node" default:"master" help:"Size of the machine: master, worker or single-node."`
 	Address    netip.Prefix     `required:"" help:"Address with the length of its network: 192.168.126.10/24."`
 	Gateway    netip.Addr       `help:"Next hop of the default route; by default the first address of the network."`
+	Others     bool             `name:"others-approve" help:"Let certificate requests wait when it joins an existing cluster, instead of approving them."`
 	Faults
 }
 
@@ -103,7 +104,7 @@ func (k *Machine) options() (sim.MachineOptions, error) {
 		Spec: hardware.New(k.Name, shapes[k.Shape], k.Address, k.Gateway), Root: k.Root, Site: s,
 		ServiceURL: image.ServiceURL, InfraEnvID: image.InfraEnvID, Token: image.Token, AgentVersion: image.AgentVersion,
 		Authority: image.Authority, AuthorityPath: image.AuthorityPath,
-		AgentSteps: k.AgentSteps, Speed: k.Speed, Faults: faults, Log: slog.Default(),
+		AgentSteps: k.AgentSteps, OthersApprove: k.Others, Speed: k.Speed, Faults: faults, Log: slog.Default(),
 	}, nil
 }
 

@@ -63,6 +63,7 @@ func hubPlan() []clusterPlan {
 	ha.add("worker", hardware.Worker, 1, 120)
 	ha.hosts, ha.added = ha.hosts[:3], ha.hosts[3:]
 	ha.resolve()
+	ha.added[0].othersApprove = true // slipway kube does
 	sno.single("sno")
 	return []clusterPlan{ha.clusterPlan, sno.clusterPlan}
 }

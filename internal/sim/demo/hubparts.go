@@ -17,6 +17,7 @@ import (
 
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/sim"
+	"slipway/internal/sim/kubeapi"
 )
 
 // hubNode is a host with an address in the resources.
@@ -242,6 +243,18 @@ func (h *hubDemo) watch(ctx context.Context) error {
 
 // addWorker binds the host of the pool to the installed cluster.
 func (h *hubDemo) addWorker(ctx context.Context) error {
+	h.board.say("the API of the simulated cluster has no name in DNS: the kubeconfig of ha gets its address")
+	kubeconfig, err := kubeapi.Kubeconfig(h.ha.place.Address(), kubeapi.UserAdmin)
+	if err != nil {
+		return err
+	}
+	change, err := json.Marshal(map[string]any{"stringData": map[string]string{"kubeconfig": string(kubeconfig)}})
+	if err != nil {
+		return fmt.Errorf("write the patch: %w", err)
+	}
+	if err := h.kubectl.show(ctx, "patch", "secret", "ha-admin-kubeconfig", "--type=merge", "-p", string(change)); err != nil {
+		return err
+	}
 	agent, err := h.patch(ctx, "worker-0", map[string]any{"approved": true, "clusterDeploymentName": toCluster("ha")})
 	if err != nil {
 		return err
@@ -253,5 +266,8 @@ func (h *hubDemo) addWorker(ctx context.Context) error {
 		return err
 	}
 	h.board.say("cluster ha has one more node")
+	if err := h.kubectl.show(ctx, "get", agent, "-o", "jsonpath={.status.csrStatus.approvedCSRs}"); err != nil {
+		return err
+	}
 	return h.kubectl.show(ctx, "get", "agents")
 }

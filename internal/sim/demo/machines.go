@@ -130,8 +130,8 @@ func (c *installation) bootFrom(image sim.Discovery, host hostPlan) error {
 		Spec: host.spec, Root: filepath.Join(c.folder(), host.spec.Hostname), Site: c.place,
 		ServiceURL: image.ServiceURL, InfraEnvID: image.InfraEnvID, Token: image.Token,
 		Authority: image.Authority, AuthorityPath: image.AuthorityPath,
-		AgentVersion: image.AgentVersion,
-		Speed:        c.Speed, Faults: host.faults, Log: c.log.With("cluster", c.plan.Name),
+		AgentVersion: image.AgentVersion, OthersApprove: host.othersApprove,
+		Speed: c.Speed, Faults: host.faults, Log: c.log.With("cluster", c.plan.Name),
 	})
 	if err == nil {
 		c.goOn("machine "+host.spec.Hostname, machine.Run)

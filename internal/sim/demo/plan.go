@@ -47,6 +47,8 @@ type clusterPlan struct {
 type hostPlan struct {
 	spec   hardware.Spec
 	faults sim.Faults
+	// othersApprove: it waits for whoever approves its certificate requests.
+	othersApprove bool
 }
 
 func (h hostPlan) troubled() bool {

@@ -8,7 +8,7 @@ var nouns = []string{
 	"internal/cluster/operators",
 	"internal/cluster/duesteps", "internal/cluster/steps", "internal/cluster/definition", "internal/cluster/nodeaddress",
 	"internal/cluster/hardware", "internal/cluster/roles", "internal/cluster/pullsecret", "internal/cluster/access",
-	"internal/cluster/registries",
+	"internal/cluster/registries", "internal/cluster/kubeletcsr",
 	"internal/cluster/events", "internal/hostconfig/installconfig", "internal/hostconfig/manifests", "internal/hostconfig/ignition",
 	"internal/hostconfig/staticnet", "internal/hostconfig/useryaml", "internal/images/remaster", "internal/images/release",
 }
@@ -36,7 +36,7 @@ var allowed = []importRule{
 		"decides by resources alone",
 	},
 	{
-		"api/kube/", slices.Concat([]string{"api/kube/", "internal/cluster/registries"}, remote),
+		"api/kube/", slices.Concat([]string{"api/kube/", "internal/cluster/registries", "internal/cluster/kubeletcsr"}, remote),
 		"a client of the service: never the store, a rule or Temporal",
 	},
 	{"internal/wire", nil, "formats import nothing"},
@@ -57,6 +57,7 @@ var allowed = []importRule{
 		"networks and addresses of hosts: rules ask it",
 	},
 	{"internal/cluster/access", formats, "reads texts: the fields of the API and the install-config ask it"},
+	{"internal/cluster/kubeletcsr", nil, "reads certificate requests: both controllers ask it"},
 	{"internal/cluster/registries", formats, "reads texts: the service and the controllers ask it"},
 	{"internal/cluster/pullsecret", nil, "the installer imports it: reads texts only"},
 	{"internal/cluster/steps", formats, "the agent imports it: no rules, no weight"},

@@ -1,0 +1,210 @@
+package spoke
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	certv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	kube "sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"slipway/api/kube/agentinstall"
+	"slipway/api/kube/hive"
+	"slipway/api/kube/hiveext"
+	"slipway/api/kube/resource"
+)
+
+// callLimit bounds a call to a cluster: one that is away must not keep others waiting.
+const callLimit = 10 * time.Second
+
+// Reconciler approves the requests of hosts that join installed clusters.
+type Reconciler struct {
+	resource.References
+
+	Now func() time.Time
+
+	refused sync.Map // UIDs of requests whose refusal was said
+}
+
+// Register adds the controller to a manager.
+func (r *Reconciler) Register(m ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(m).For(&agentinstall.Agent{}, builder.WithPredicates(rebooted)).Named("spoke").Complete(r)
+}
+
+// rebooted passes an Agent when its host begins to be expected, and every one at the start.
+var rebooted = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isAgent := e.ObjectOld.(*agentinstall.Agent)
+		after, stillAgent := e.ObjectNew.(*agentinstall.Agent)
+		if !isAgent || !stillAgent {
+			return false
+		}
+		was, _ := Expected(before)
+		is, expected := Expected(after)
+		return expected && (!was.Equal(is) || before.ResourceVersion == after.ResourceVersion) // the second is a resync
+	},
+	DeleteFunc: func(event.DeleteEvent) bool { return false },
+}
+
+// Reconcile looks at the cluster of a host that is expected, and approves what its kubelet asks for.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	a := &agentinstall.Agent{}
+	if err := r.Kube.Get(ctx, request.NamespacedName, a); err != nil {
+		return reconcile.Result{}, kube.IgnoreNotFound(err)
+	}
+	in := Inputs{Agent: a}
+	if Next(in, r.Now()) == 0 || resource.Paused(a) {
+		return reconcile.Result{}, nil
+	}
+	if err := r.approve(ctx, &in); err != nil {
+		// The cluster may be away, or have another credential: it is asked again, without an error for each look.
+		log.FromContext(ctx).Info("cannot look at the cluster of a host", "error", err.Error())
+	}
+	return reconcile.Result{RequeueAfter: Next(in, r.Now())}, nil
+}
+
+func (r *Reconciler) approve(ctx context.Context, in *Inputs) error {
+	cluster, err := r.connect(ctx, in)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	if err := read(ctx, cluster, in); err != nil {
+		return err
+	}
+	var approved []Verdict
+	var failed error
+	for _, v := range Evaluate(*in) {
+		switch {
+		case v.Refusal != nil:
+			r.announceRefusal(in.Agent, v)
+		default:
+			if err := approve(ctx, cluster, v.Request); err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
+			r.Events.Eventf(in.Agent, nil, corev1.EventTypeNormal, "CertificateApproved", "Join", "%s certificate request %s of node %s",
+				v.Type, v.Request.Name, NodeName(in.Agent))
+			approved = append(approved, v)
+		}
+	}
+	if len(approved) == 0 {
+		return failed
+	}
+	before := in.Agent.DeepCopy()
+	note(in.Agent, approved, metav1.NewTime(r.Now()))
+	return errors.Join(failed, r.Kube.Status().Patch(ctx, in.Agent, kube.MergeFrom(before)))
+}
+
+// announceRefusal says once why a request stays pending.
+func (r *Reconciler) announceRefusal(a *agentinstall.Agent, v Verdict) {
+	if _, said := r.refused.LoadOrStore(v.Request.UID, true); !said {
+		r.Events.Eventf(a, nil, corev1.EventTypeWarning, "CertificateRefused", "Join", "%s certificate request %s: %v",
+			v.Type, v.Request.Name, v.Refusal)
+	}
+}
+
+// connect reads the resources of the Agent's cluster and returns a client with its administrator's kubeconfig.
+func (r *Reconciler) connect(ctx context.Context, in *Inputs) (kubernetes.Interface, error) {
+	ref := in.Agent.Spec.ClusterDeploymentName
+	key := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+	deployment, install := &hive.ClusterDeployment{}, &hiveext.AgentClusterInstall{}
+	if err := r.Kube.Get(ctx, key, deployment); err != nil {
+		return nil, fmt.Errorf("read ClusterDeployment %s: %w", key, err)
+	}
+	if deployment.Spec.ClusterInstallRef == nil {
+		return nil, fmt.Errorf("require spec.clusterInstallRef of ClusterDeployment %s, found none", key)
+	}
+	install.Name = deployment.Spec.ClusterInstallRef.Name
+	if err := r.Kube.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: install.Name}, install); err != nil {
+		return nil, fmt.Errorf("read AgentClusterInstall %s/%s: %w", ref.Namespace, install.Name, err)
+	}
+	if install.Spec.ClusterMetadata == nil {
+		return nil, fmt.Errorf("require spec.clusterMetadata of AgentClusterInstall %s/%s, found none", ref.Namespace, install.Name)
+	}
+	in.VIPs = append(append([]string{}, install.Status.APIVIPs...), install.Status.IngressVIPs...)
+	var agents agentinstall.AgentList
+	if err := r.Kube.List(ctx, &agents); err != nil {
+		return nil, fmt.Errorf("list Agents: %w", err)
+	}
+	for n := range agents.Items {
+		other := &agents.Items[n]
+		if c := other.Spec.ClusterDeploymentName; other.UID != in.Agent.UID && c != nil && *c == *ref {
+			in.Others = append(in.Others, *other)
+		}
+	}
+	name := types.NamespacedName{Namespace: ref.Namespace, Name: install.Spec.ClusterMetadata.AdminKubeconfigSecretRef.Name}
+	secret, err := r.Secret(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	config, err := Access(secret.Data["kubeconfig"])
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig in Secret %s: %w", name, err)
+	}
+	config.Timeout, config.UserAgent = callLimit, "slipway-kube"
+	return kubernetes.NewForConfig(config)
+}
+
+// Access reads a kubeconfig. Users write it, so that it may name neither a program, which would run here, nor a file.
+func Access(kubeconfig []byte) (*rest.Config, error) {
+	config, err := clientcmd.Load(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	for name, user := range config.AuthInfos {
+		if user.Exec != nil || user.AuthProvider != nil || user.TokenFile+user.ClientCertificate+user.ClientKey != "" {
+			return nil, fmt.Errorf("require data of certificate and key, or a token, of user %s, found a program or a file", name)
+		}
+	}
+	for name, cluster := range config.Clusters {
+		if cluster.CertificateAuthority != "" {
+			return nil, fmt.Errorf("require data of the authority of cluster %s, found a file", name)
+		}
+	}
+	return clientcmd.NewDefaultClientConfig(*config, nil).ClientConfig()
+}
+
+// read reads node and requests of a cluster.
+func read(ctx context.Context, cluster kubernetes.Interface, in *Inputs) error {
+	node, err := cluster.CoreV1().Nodes().Get(ctx, NodeName(in.Agent), metav1.GetOptions{})
+	switch {
+	case err == nil:
+		in.Node = node
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("read the node: %w", err)
+	}
+	requests, err := cluster.CertificatesV1().CertificateSigningRequests().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list certificate requests: %w", err)
+	}
+	in.Requests = requests.Items
+	return nil
+}
+
+func approve(ctx context.Context, cluster kubernetes.Interface, csr *certv1.CertificateSigningRequest) error {
+	csr.Status.Conditions = append(csr.Status.Conditions, certv1.CertificateSigningRequestCondition{
+		Type: certv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "SlipwayKube",
+		Message: "the kubelet of a host that Slipway installed",
+	})
+	if _, err := cluster.CertificatesV1().CertificateSigningRequests().UpdateApproval(ctx, csr.Name, csr, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("approve certificate request %s: %w", csr.Name, err)
+	}
+	return nil
+}
