@@ -78,8 +78,9 @@ func Manager(o Options) (manager.Manager, error) {
 		Metrics: server.Options{BindAddress: cmp.Or(o.Metrics, none)}, HealthProbeBindAddress: cmp.Or(o.Probes, none),
 		LeaderElection: o.Namespace != "", LeaderElectionNamespace: o.Namespace, LeaderElectionID: "slipway-kube",
 		LeaderElectionReleaseOnCancel: true,
-		Controller:                    controller.Controller{MaxConcurrentReconciles: atOnce},
-		Cache:                         cache.Options{SyncPeriod: &every, ByObject: referred},
+		// A manager that ended may be followed by another one in the process, with controllers of the same names.
+		Controller: controller.Controller{MaxConcurrentReconciles: atOnce, SkipNameValidation: new(true)},
+		Cache:      cache.Options{SyncPeriod: &every, ByObject: referred},
 	}
 	if o.Webhook != nil {
 		options.WebhookServer = o.Webhook.Server()

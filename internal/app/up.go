@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"slipway/internal/app/hub"
 	"slipway/internal/app/process"
 	"slipway/internal/app/service"
 	"slipway/internal/app/settings"
@@ -58,6 +59,13 @@ func (c *upCommand) start(ctx context.Context, p *process.Process, s *service.Se
 	}
 	if err := s.Serve(ctx); err != nil {
 		return err
+	}
+	if c.Kubeconfig != "" {
+		controllers, err := hub.Beside(c.Kubeconfig, c.DataDir)
+		if err != nil {
+			return err
+		}
+		s.Shutdown.Background("controllers of the hub", func(ctx context.Context) { controllers.Follow(ctx, p) })
 	}
 	s.Announce(begin, s.UIAddress(), "Temporal "+s.Temporal.Options.HostPort)
 	return nil

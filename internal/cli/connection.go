@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"slipway/internal/client"
 	"slipway/internal/client/contexts"
@@ -29,6 +31,8 @@ type Service struct {
 
 	authority []byte
 	http      *http.Client
+	// kept is the file that the service keeps for its administrator, where the token is from it.
+	kept string
 }
 
 // Connection holds the flags of every command that calls a service and prints its replies.
@@ -53,6 +57,8 @@ func (c *Service) AfterApply() error {
 	c.URL = cmp.Or(c.URL, found.Server, defaultURL)
 	if c.Token == "" {
 		c.Token = found.Secret()
+	} else {
+		c.kept = ""
 	}
 	c.authority = found.Authority
 	if c.Authority != "" {
@@ -113,7 +119,10 @@ func (c *Service) administrator(folder string) (contexts.Context, error) {
 	if os.IsPermission(err) || err != nil && c.URL != "" {
 		return contexts.Context{}, nil
 	}
-	found, _ := c.of(&local)
+	found, known := c.of(&local)
+	if known {
+		c.kept = filepath.Join(folder, contexts.AdminFile)
+	}
 	return found, err
 }
 
@@ -138,5 +147,34 @@ func (c *Service) of(f *contexts.File) (contexts.Context, bool) {
 
 // Client makes the client of the service.
 func (c *Service) Client() *client.Client {
-	return client.New(client.Options{BaseURL: c.URL, UserToken: c.Token, UserAgent: "slipway-cli", HTTPClient: c.http})
+	options := client.Options{BaseURL: c.URL, UserToken: c.Token, UserAgent: "slipway-cli", HTTPClient: c.http}
+	if c.kept != "" {
+		options.RenewedToken = (&keptToken{path: c.kept, url: c.URL, token: c.Token}).read
+	}
+	return client.New(options)
+}
+
+// keptToken is the token in the file of the administrator. The service replaces it each day: a command that runs for weeks follows.
+type keptToken struct {
+	path, url string
+
+	mu      sync.Mutex
+	written time.Time
+	token   model.Secret
+}
+
+// read returns the token, by the file when that has changed.
+func (k *keptToken) read() model.Secret {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	info, err := os.Stat(k.path)
+	if err != nil || info.ModTime().Equal(k.written) {
+		return k.token
+	}
+	if file, err := contexts.Read(k.path); err == nil {
+		if found, known := file.ByServer(k.url); known {
+			k.written, k.token = info.ModTime(), found.Secret()
+		}
+	}
+	return k.token
 }

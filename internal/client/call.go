@@ -126,7 +126,11 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	set("Content-Type", contentType)
 	set("User-Agent", c.options.UserAgent)
 	set("X-Secret-Key", c.Token().Reveal())
-	set("Authorization", c.options.UserToken.Reveal())
+	token := c.options.UserToken
+	if c.options.RenewedToken != nil {
+		token = c.options.RenewedToken()
+	}
+	set("Authorization", token.Reveal())
 	set("discovery_agent_version", c.options.AgentVersion)
 	if k.wait > 0 {
 		set(wire.HeaderPrefer, "wait="+strconv.Itoa(int(k.wait.Seconds())))

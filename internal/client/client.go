@@ -26,6 +26,8 @@ type Options struct {
 	Token model.Secret
 	// UserToken is the whole Authorization header of a user: "Bearer ..." or a bare token.
 	UserToken model.Secret
+	// RenewedToken, when set, returns the UserToken for each request: a token in a file is replaced before it expires.
+	RenewedToken func() model.Secret
 	// IgnoreHostToken keeps to Token, as clients of other implementations do.
 	IgnoreHostToken bool
 	// HTTPClient carries the requests; New makes one when nil. The context of a call and WithTimeout limit its time.

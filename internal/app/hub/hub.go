@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -19,6 +20,7 @@ import (
 	"slipway/deploy/crds"
 	"slipway/internal/app/process"
 	usercli "slipway/internal/cli"
+	"slipway/internal/platform/hostexec"
 )
 
 // Commands are the commands below "kube".
@@ -81,6 +83,31 @@ func (c *RunCommand) Run(ctx context.Context, p *process.Process) error {
 		return err
 	}
 	return manager.Start(ctx)
+}
+
+// againAfter is the pause before a hub is tried again.
+const againAfter = 10 * time.Second
+
+// Beside returns the controllers for a hub, as part of the process of a service. They are its administrator, by the file in its data
+// folder. A kubeconfig that cannot be read is an error.
+func Beside(kubeconfig, dataDir string) (*RunCommand, error) {
+	c := &RunCommand{Kubeconfig: kubeconfig, Service: usercli.Service{DataDir: dataDir}}
+	if _, err := c.config(); err != nil {
+		return nil, err
+	}
+	return c, c.AfterApply()
+}
+
+// Follow runs the controllers until ctx ends. A hub that is away is tried again: the service works without it.
+func (c *RunCommand) Follow(ctx context.Context, p *process.Process) {
+	for {
+		if err := c.Run(ctx, p); err != nil && ctx.Err() == nil {
+			p.Log.Error("the resources of the hub are not followed", "error", err)
+		}
+		if hostexec.Sleep(ctx, againAfter) != nil {
+			return
+		}
+	}
 }
 
 func (c *RunCommand) config() (*rest.Config, error) {
