@@ -70,7 +70,7 @@ func (l *local) controllerToken(clusterID uuid.UUID) string {
 
 // roles are the roles of mode local, written out by hand, with the header of each.
 var roles = map[auth.Role]string{
-	"admin": "Authorization", "user": "Authorization", "viewer": "Authorization",
+	"admin": "Authorization", "user": "Authorization", "viewer": "Authorization", "kube": "Authorization",
 	"agent": "X-Secret-Key", "registrar": "X-Secret-Key", "controller": "X-Secret-Key",
 }
 
@@ -122,8 +122,8 @@ func (l *local) ownToken(w *fixture, role auth.Role, o admission.Object) string 
 	switch role {
 	case auth.RoleAdmin, auth.RoleViewer:
 		return l.userToken(model.UserToken{UserName: "ann", Role: string(role)})
-	case auth.RoleUser:
-		return l.userToken(model.UserToken{UserName: "admin", Role: "user"}) // whose the objects of this service are
+	case auth.RoleUser, auth.RoleKube:
+		return l.userToken(model.UserToken{UserName: "admin", Role: string(role)}) // whose the objects of this service are
 	case auth.RoleController:
 		if o.ClusterID == uuid.Nil && o.HostID != uuid.Nil {
 			o.ClusterID = deref(must(l.store.Host(l.t.Context(), o.InfraEnvID, o.HostID)).ClusterID)
@@ -186,7 +186,7 @@ func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
 				r := ask(role, e.ok(w))
 				require.NotContains(t, []int{http.StatusUnauthorized, http.StatusTooManyRequests}, r.Status, "%s as %s: %s", o.ID, role, r.Body)
 				require.NotContains(t, string(r.Body), "for "+o.ID, "%s as %s", o.ID, role)
-				if role == auth.RoleUser && o.ID != "RevokeToken" {
+				if (role == auth.RoleUser || role == auth.RoleKube) && o.ID != "RevokeToken" {
 					require.NotEqual(t, http.StatusNotFound, r.Status, "%s as %s: %s", o.ID, role, r.Body)
 				}
 				continue
@@ -359,14 +359,17 @@ func TestMachinesAndViewersSeeNoPasswordsOfAClusterOrHost(t *testing.T) {
 			continue
 		}
 		token := l.ownToken(w, role, admission.Object{ClusterID: id, InfraEnvID: h.InfraEnvID, HostID: h.ID})
-		paths := []string{clusterPath(id), clusterPath(id) + "?exclude-hosts=true", clusterPath(id) + "/hosts"}
-		if role == auth.RoleAdmin || role == auth.RoleUser || role == auth.RoleViewer {
+		paths := []string{clusterPath(id), clusterPath(id) + "?exclude-hosts=true"}
+		if slices.Contains(admission.Allowed("ListClusterHosts"), role) {
+			paths = append(paths, clusterPath(id)+"/hosts")
+		}
+		if slices.Contains(auth.UserRoles, role) {
 			paths = append(paths, hostPath(h.InfraEnvID, h.ID))
 		}
 		for _, path := range paths {
 			r := l.closed.want(http.StatusOK, http.MethodGet, path, nil, header, token)
 			shown := strings.Contains(string(r.Body), "hunter2")
-			require.Equal(t, role == auth.RoleAdmin || role == auth.RoleUser, shown, "%s as %s", path, role)
+			require.Equal(t, role == auth.RoleAdmin || role == auth.RoleUser || role == auth.RoleKube, shown, "%s as %s", path, role)
 		}
 	}
 }

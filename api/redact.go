@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"slipway/api/admission"
@@ -20,7 +21,7 @@ var secretWords = []string{"password", "secret", "token", "credential", "private
 
 // redact reports whether secrets are left out for a caller: machines need none, and viewers are not to have any.
 func redact(r *http.Request) bool {
-	return admission.CallerOf(r).Role != auth.RoleAdmin && admission.CallerOf(r).Role != auth.RoleUser
+	return !slices.Contains([]auth.Role{auth.RoleAdmin, auth.RoleUser, auth.RoleKube}, admission.CallerOf(r).Role)
 }
 
 // redactedJSON replaces the secrets in a JSON object; a text that cannot be read is left out.

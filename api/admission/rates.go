@@ -21,7 +21,7 @@ type allowance struct {
 
 // allowances are several times what programs of each kind ask for at most. All hosts of an InfraEnv share one token of the v2 API.
 var allowances = map[auth.Role]allowance{
-	auth.RoleAdmin: {200, 1000}, auth.RoleUser: {100, 500}, auth.RoleViewer: {100, 500},
+	auth.RoleAdmin: {200, 1000}, auth.RoleKube: {200, 1000}, auth.RoleUser: {100, 500}, auth.RoleViewer: {100, 500},
 	auth.RoleWatcher: {20, 100}, auth.RoleAddress: {50, 300},
 	auth.RoleAgent: {50, 300}, auth.RoleController: {50, 300}, auth.RoleRegistrar: {200, 5000}, auth.RoleForeign: {2000, 10_000},
 }

@@ -21,7 +21,7 @@ type TokenCommands struct {
 
 type createToken struct {
 	Name    string        `arg:"" help:"Name of the user, who owns what is made with the token."`
-	Role    string        `enum:"admin,user,viewer" default:"user" help:"admin: everything; user: what belongs to its organization, or to itself without one; viewer: reads everything but secrets."`
+	Role    string        `enum:"admin,user,viewer,kube" default:"user" help:"admin: everything; user: what belongs to its organization, or to itself without one; viewer: reads everything but secrets; kube: what slipway kube does with the objects of its organization."`
 	Org     string        `help:"Organization of the user: its users have all of its clusters." placeholder:"NAME"`
 	Note    string        `help:"What the token is for." placeholder:"TEXT"`
 	Expires time.Duration `default:"720h" help:"How long the token is good: 1m to 8784h."`

@@ -7,7 +7,7 @@ type UserToken struct {
 	ID         uuid.UUID `json:"id"`
 	UserName   string    `json:"user_name"`
 	OrgID      string    `json:"org_id,omitempty"`
-	Role       string    `json:"role"` // admin, user, viewer
+	Role       string    `json:"role"` // admin, user, viewer, kube
 	Note       string    `json:"note,omitempty"`
 	CreatedBy  string    `json:"created_by"`
 	CreatedAt  DateTime  `json:"created_at"`

@@ -31,6 +31,7 @@ import (
 	"slipway/api/kube/hive"
 	"slipway/api/kube/hiveext"
 	"slipway/internal/client"
+	"slipway/internal/client/contexts"
 	"slipway/internal/model"
 	simhub "slipway/internal/sim/hub"
 	"slipway/internal/testing/await"
@@ -122,10 +123,20 @@ func documents(t *testing.T, text []byte) (list []*unstructured.Unstructured) {
 	}
 }
 
+// run starts the program with a token of its role: it has these rights alone.
 func (tr *trial) run(t *testing.T, further ...string) {
 	t.Helper()
-	arguments := append([]string{"kube", "--kubeconfig", tr.account, "--data-dir", tr.data}, further...)
+	file, err := contexts.Read(filepath.Join(tr.data, contexts.AdminFile))
+	require.NoError(t, err)
+	admin, found := file.ByName("")
+	require.True(t, found)
+	authority := filepath.Join(t.TempDir(), "ca.pem")
+	require.NoError(t, os.WriteFile(authority, admin.Authority, 0o600))
+	token, err := tr.service.CreateToken(t.Context(), wire.UserTokenCreateParams{UserName: "hub", OrgID: "hub", Role: "kube"})
+	require.NoError(t, err)
+	arguments := append([]string{"kube", "--kubeconfig", tr.account, "--url", admin.Server, "--ca-file", authority}, further...)
 	command := exec.Command(built.Binary(t), arguments...) //nolint:gosec // the program under test
+	command.Env = append(command.Environ(), "SLIPWAY_TOKEN="+token.Token)
 	tr.program = hub.Run(t, "slipway kube", filepath.Join(t.TempDir(), "kube.log"), command)
 }
 

@@ -71,6 +71,8 @@ const (
 	RoleAdmin  Role = "admin"  // a user who may do everything
 	RoleUser   Role = "user"   // a user who may do everything with the objects of its organization, or its own without one
 	RoleViewer Role = "viewer" // a user who changes nothing, and reads nothing that opens clusters or hosts
+	// RoleKube is slipway kube, with the objects of its organization: what resources of Kubernetes define, and no more.
+	RoleKube Role = "kube"
 	// RoleAgent is the agent of one host, with a token that its registration gave it.
 	RoleAgent Role = "agent"
 	// RoleRegistrar is an agent with the token of its discovery image: it may register.
@@ -84,7 +86,7 @@ const (
 )
 
 // Roles lists them.
-var Roles = []Role{RoleAdmin, RoleUser, RoleViewer, RoleAgent, RoleRegistrar, RoleController, RoleForeign, RoleAddress, RoleWatcher}
+var Roles = []Role{RoleAdmin, RoleUser, RoleViewer, RoleKube, RoleAgent, RoleRegistrar, RoleController, RoleForeign, RoleAddress, RoleWatcher}
 
 // Caller is the identity that a credential proves.
 type Caller struct {

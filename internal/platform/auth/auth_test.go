@@ -262,7 +262,7 @@ func TestTokensOfUsersAreRevoked(t *testing.T) {
 	}
 	unknown := l.users.Sign(t, l.Local, "ann", "owner", start.Add(time.Hour))
 	_, err = l.Caller(t.Context(), auth.SchemeUser, unknown)
-	require.ErrorContains(t, err, `require a token with one of the roles [admin user viewer], found "owner"`)
+	require.ErrorContains(t, err, `require a token with one of the roles [admin user kube viewer], found "owner"`)
 }
 
 func TestTokensOfTheAgentBasedInstallerAreTakenByTheirScheme(t *testing.T) {

@@ -18,7 +18,7 @@ type Issuer interface {
 }
 
 // UserRoles lists the roles of people and of their programs; the role that may do most comes first.
-var UserRoles = []Role{RoleAdmin, RoleUser, RoleViewer}
+var UserRoles = []Role{RoleAdmin, RoleUser, RoleKube, RoleViewer}
 
 // ErrNoUserTokens says why a service makes no tokens of users.
 var ErrNoUserTokens = errors.New("require AUTH_TYPE=local to make tokens of users")
