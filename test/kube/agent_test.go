@@ -242,7 +242,7 @@ func TestAgentsFollowHostsAndHostsFollowAgents(t *testing.T) {
 	})
 	tr.awaitAgent(t, "one", "SpecSynced", "False", "BackendError",
 		"The Spec could not be synced due to backend error: ClusterDeployment one/lab is missing")
-	cluster, err := tr.service.RegisterCluster(ctx, wire.ClusterCreateParams{
+	cluster, err := tr.owner.RegisterCluster(ctx, wire.ClusterCreateParams{
 		Name: "lab", OpenshiftVersion: "4.20.5", PullSecret: pullSecret, BaseDNSDomain: new("example.com"),
 	}, client.WithKubeKey("one", "lab"))
 	require.NoError(t, err)

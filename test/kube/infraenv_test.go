@@ -48,6 +48,8 @@ type trial struct {
 	account string // kubeconfig of the account that the program runs as
 	data    string // of the service
 	program *hub.Process
+	// owner is the service as the program sees it, whose tenant has what resources define.
+	owner *client.Client
 }
 
 func start(t *testing.T) *trial {
@@ -134,6 +136,9 @@ func (tr *trial) run(t *testing.T, further ...string) {
 	require.NoError(t, os.WriteFile(authority, admin.Authority, 0o600))
 	token, err := tr.service.CreateToken(t.Context(), wire.UserTokenCreateParams{UserName: "hub", OrgID: "hub", Role: "kube"})
 	require.NoError(t, err)
+	carrier, err := client.TransportPEM(admin.Authority, false)
+	require.NoError(t, err)
+	tr.owner = client.New(client.Options{BaseURL: admin.Server, UserToken: model.Secret(token.Token), HTTPClient: carrier})
 	arguments := append([]string{"kube", "--kubeconfig", tr.account, "--url", admin.Server, "--ca-file", authority}, further...)
 	command := exec.Command(built.Binary(t), arguments...) //nolint:gosec // the program under test
 	command.Env = append(command.Environ(), "SLIPWAY_TOKEN="+token.Token)
