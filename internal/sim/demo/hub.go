@@ -49,11 +49,13 @@ func (k *HubCommand) Run(ctx context.Context, env *Environment) error {
 // hubDemo installs clusters that resources of Kubernetes define.
 type hubDemo struct {
 	*demo
-	programs  string
-	kubectl   *kubectl
-	machines  context.Context //nolint:containedctx // machines outlive what starts them
-	ha, sno   *installation
-	resources string // a folder
+	programs string
+	kubectl  *kubectl
+	// controllers are slipway kube.
+	controllers *process.Process
+	machines    context.Context //nolint:containedctx // machines outlive what starts them
+	ha, sno     *installation
+	resources   string // a folder
 }
 
 // hubPlan returns three masters, with a worker that waits in a pool, and a single node.
@@ -76,10 +78,10 @@ func (h *hubDemo) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ended := h.service.process.Ended()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	context.AfterFunc(ended, func() { fail(context.Cause(ended)) })
+	failWith := func(p *process.Process) { context.AfterFunc(p.Ended(), func() { fail(context.Cause(p.Ended())) }) }
+	failWith(h.service.process)
 	machines, stop := context.WithCancel(ctx)
 	defer h.playing.Wait()
 	defer stop()
@@ -95,6 +97,7 @@ func (h *hubDemo) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	failWith(h.controllers)
 	h.ha, h.sno = h.installation(plan[0]), h.installation(plan[1])
 	for _, part := range []func(context.Context) error{h.define, h.boot, h.bindLate, h.install, h.addWorker, h.deleteAll, h.applyTwice} {
 		if err := part(ctx); err != nil {
@@ -137,13 +140,13 @@ func (h *hubDemo) open(ctx context.Context) (end func(), err error) {
 	}
 	data := filepath.Join(h.dir, "service")
 	h.board.say("$ slipway kube --kubeconfig %s --data-dir %s", cluster.Kubeconfig, data)
-	controllers, err := process.Start(
+	h.controllers, err = process.Start(
 		exec.Command(h.program, "kube", "--kubeconfig", cluster.Kubeconfig, "--data-dir", data), //nolint:gosec // ours
 		filepath.Join(h.dir, "kube.log"))
 	if err != nil {
 		return end, err
 	}
-	return func() { controllers.Stop(stopLimit); cluster.Stop() }, nil
+	return func() { h.controllers.Stop(stopLimit); cluster.Stop() }, nil
 }
 
 func (h *hubDemo) applyDefinitions(ctx context.Context, dir string) error {
