@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"slipway/deploy/crds"
 	"slipway/internal/app/process"
 	usercli "slipway/internal/cli"
+	"slipway/internal/client/contexts"
 	"slipway/internal/platform/hostexec"
 )
 
@@ -91,7 +93,9 @@ const againAfter = 10 * time.Second
 // Beside returns the controllers for a hub, as part of the process of a service. They are its administrator, by the file in its data
 // folder. A kubeconfig that cannot be read is an error.
 func Beside(kubeconfig, dataDir string) (*RunCommand, error) {
-	c := &RunCommand{Kubeconfig: kubeconfig, Service: usercli.Service{DataDir: dataDir}}
+	c := &RunCommand{Kubeconfig: kubeconfig, Service: usercli.Service{
+		DataDir: dataDir, Config: filepath.Join(dataDir, contexts.AdminFile), // not the contexts of whoever starts the service
+	}}
 	if _, err := c.config(); err != nil {
 		return nil, err
 	}
