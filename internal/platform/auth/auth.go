@@ -86,7 +86,9 @@ const (
 )
 
 // Roles lists them.
-var Roles = []Role{RoleAdmin, RoleUser, RoleViewer, RoleKube, RoleAgent, RoleRegistrar, RoleController, RoleForeign, RoleAddress, RoleWatcher}
+var Roles = []Role{
+	RoleAdmin, RoleUser, RoleViewer, RoleKube, RoleAgent, RoleRegistrar, RoleController, RoleForeign, RoleAddress, RoleWatcher,
+}
 
 // Caller is the identity that a credential proves.
 type Caller struct {
