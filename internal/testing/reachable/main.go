@@ -89,7 +89,11 @@ func run(ctx context.Context, p *process.Process, line *commands) {
 		s.ServeProbes()
 		s.AddMetrics(nil)
 		s.Announce(p.Now(), s.UIAddress())
-		return nil
+		controllers, err := hub.Beside("", "")
+		if err == nil {
+			controllers.Follow(ctx, p)
+		}
+		return err
 	})
 	local, err := service.LocalIdentity(line.Keys, auth.ModeLocal, 0, p.Now)
 	if err == nil {
