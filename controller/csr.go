@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"time"
 
 	certv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -74,17 +73,11 @@ func aboutToJoin(h *Host, outdated bool) error {
 	return nil
 }
 
-// notJoined keeps holders of the bootstrap credentials, which every host has, from becoming a node that exists, also while that is
-// down. A host that is installed again finds the node of its installation before.
+// notJoined returns an error where the node of a first certificate exists.
 func notJoined(h *Host, nodes []corev1.Node) error {
-	for i := range nodes {
-		switch n := &nodes[i]; {
-		case n.Name != h.Name:
-		case ready(n):
-			return fmt.Errorf("require a node that is not ready yet, found %s ready", h.Name)
-		case !ofAttemptBefore(*h, n):
-			return fmt.Errorf("require no node of that name, found %s since %s", h.Name, n.CreationTimestamp.UTC().Format(time.RFC3339))
-		}
+	i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == h.Name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return kubeletcsr.CheckNode(&nodes[i], ofAttemptBefore(*h, &nodes[i]))
 }

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"slipway/internal/cluster/kubeletcsr"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 )
@@ -109,11 +110,4 @@ func hostNamed(name string, s State) *Host {
 	return nil
 }
 
-func ready(node *corev1.Node) bool {
-	for _, c := range node.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
-}
+func ready(node *corev1.Node) bool { return kubeletcsr.Ready(node) != nil }

@@ -4,7 +4,6 @@ package spoke
 
 import (
 	"cmp"
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -92,19 +91,13 @@ func Evaluate(in Inputs) (verdicts []Verdict) {
 	return verdicts
 }
 
-// mayJoin keeps holders of the bootstrap credentials, which every host has, from becoming a node that exists. A host that is installed
-// again finds its node of before.
+// mayJoin returns an error where the node of a first certificate exists, but for a node from before the host was installed again.
 func mayJoin(in Inputs) error {
-	since, _ := Expected(in.Agent)
-	switch {
-	case in.Node == nil:
-		return nil
-	case ready(in.Node) != nil:
-		return fmt.Errorf("require a node that is not ready yet, found %s ready", in.Node.Name)
-	case in.Node.CreationTimestamp.Time.Before(since):
+	if in.Node == nil {
 		return nil
 	}
-	return fmt.Errorf("require no node of that name, found %s since %s", in.Node.Name, in.Node.CreationTimestamp.UTC().Format(time.RFC3339))
+	since, _ := Expected(in.Agent)
+	return kubeletcsr.CheckNode(in.Node, in.Node.CreationTimestamp.Time.Before(since))
 }
 
 // addressesOf returns the addresses in the inventory of a host.
@@ -135,16 +128,6 @@ func taken(in Inputs) map[netip.Addr]string {
 	return out
 }
 
-// ready returns the condition of a node that is ready, nil for another node.
-func ready(node *corev1.Node) *corev1.NodeCondition {
-	for n := range node.Status.Conditions {
-		if c := &node.Status.Conditions[n]; c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
-			return c
-		}
-	}
-	return nil
-}
-
 // Next returns when to look at the cluster again; zero: the host is a node, or is not expected any more.
 func Next(in Inputs, now time.Time) time.Duration {
 	since, expected := Expected(in.Agent)
@@ -153,7 +136,7 @@ func Next(in Inputs, now time.Time) time.Duration {
 		return 0
 	}
 	if in.Node != nil {
-		if c := ready(in.Node); c != nil && (hasServing(in.Agent) || now.Sub(c.LastTransitionTime.Time) > settled) {
+		if c := kubeletcsr.Ready(in.Node); c != nil && (hasServing(in.Agent) || now.Sub(c.LastTransitionTime.Time) > settled) {
 			return 0
 		}
 	}

@@ -91,18 +91,17 @@ func (r *Reconciler) approve(ctx context.Context, in *Inputs) error {
 	var approved []Verdict
 	var failed error
 	for _, v := range Evaluate(*in) {
-		switch {
-		case v.Refusal != nil:
+		if v.Refusal != nil {
 			r.announceRefusal(in.Agent, v)
-		default:
-			if err := approve(ctx, cluster, v.Request); err != nil {
-				failed = errors.Join(failed, err)
-				continue
-			}
-			r.Events.Eventf(in.Agent, nil, corev1.EventTypeNormal, "CertificateApproved", "Join", "%s certificate request %s of node %s",
-				v.Type, v.Request.Name, NodeName(in.Agent))
-			approved = append(approved, v)
+			continue
 		}
+		if err := approve(ctx, cluster, v.Request); err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		r.Events.Eventf(in.Agent, nil, corev1.EventTypeNormal, "CertificateApproved", "Join", "%s certificate request %s of node %s",
+			v.Type, v.Request.Name, NodeName(in.Agent))
+		approved = append(approved, v)
 	}
 	if len(approved) == 0 {
 		return failed

@@ -10,8 +10,10 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	certv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Identities of kubelets, and of their bootstrap before they have one
@@ -100,6 +102,28 @@ func (r *Request) CheckNames(addresses []netip.Addr, taken map[netip.Addr]string
 		}
 		if owner := taken[address.Unmap()]; owner != "" {
 			return fmt.Errorf("require addresses that host %s alone has, found %s, which also belongs to %s", r.Node, ip, owner)
+		}
+	}
+	return nil
+}
+
+// CheckNode keeps holders of the bootstrap credentials, which every host has, from becoming a node that exists, also while that is
+// down: a first certificate is for no node, or for one of an installation before, which a host that is installed again finds.
+func CheckNode(node *corev1.Node, before bool) error {
+	switch {
+	case Ready(node) != nil:
+		return fmt.Errorf("require a node that is not ready yet, found %s ready", node.Name)
+	case before:
+		return nil
+	}
+	return fmt.Errorf("require no node of that name, found %s since %s", node.Name, node.CreationTimestamp.UTC().Format(time.RFC3339))
+}
+
+// Ready returns the condition of a node that is ready, nil for another node.
+func Ready(node *corev1.Node) *corev1.NodeCondition {
+	for n := range node.Status.Conditions {
+		if c := &node.Status.Conditions[n]; c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+			return c
 		}
 	}
 	return nil

@@ -41,9 +41,9 @@ func (k *HubCommand) Run(ctx context.Context, env *Environment) error {
 	d := &demo{
 		Command: command, terminal: env.Terminal, dir: dir, program: env.Service, self: env.Self, board: newBoard(command, env.Terminal),
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, k.Timeout, fmt.Errorf("not done after %s", k.Timeout))
+	limited, cancel := context.WithTimeoutCause(ctx, k.Timeout, fmt.Errorf("not done after %s", k.Timeout))
 	defer cancel()
-	return d.finish(ctx, (&hubDemo{demo: d, programs: k.Programs}).run(ctx), remove)
+	return d.finish(ctx, (&hubDemo{demo: d, programs: k.Programs}).run(limited), remove)
 }
 
 // hubDemo installs clusters that resources of Kubernetes define.
