@@ -226,6 +226,9 @@ func TestClusterIsInstalledByItsResources(t *testing.T) {
 	tr.awaitAgent(t, "one", "Installed", "True", "InstallationCompleted",
 		"The installation has completed: "+tr.agent(t, "one").Status.DebugInfo.StateInfo)
 
+	tr.requireWorkflow(t, i.Status.DebugInfo.WorkflowURL, "one/lab")
+	host := tr.agent(t, "one")
+	require.Contains(t, host.Status.DebugInfo.WorkflowURL, "/hosts/"+host.Name)
 	c = tr.restored(t)
 
 	// Everything goes, and nothing stays behind.

@@ -233,8 +233,10 @@ func TestStatusSaysWhatTheHostIs(t *testing.T) {
 		fmt.Sprint(s.Progress.CurrentStage, " ", s.Progress.InstallationPercentage, " ", s.Progress.ProgressStages))
 	require.Equal(t, agentinstall.DebugInfo{
 		State: "installed", StateInfo: "Done",
-		EventsURL: "https://a/v2/events?host_id=" + h.ID.String() + "&infra_env_id=" + h.InfraEnvID.String(),
-		LogsURL:   "https://a/v2/clusters/" + cluster.String() + "/logs?host_id=" + h.ID.String() + "&logs_type=host",
+		EventsURL: "https://a/api/assisted-install/v2/events?host_id=" + h.ID.String() + "&infra_env_id=" + h.InfraEnvID.String(),
+		LogsURL:   "https://a/api/assisted-install/v2/clusters/" + cluster.String() + "/logs?host_id=" + h.ID.String() + "&logs_type=host",
+
+		WorkflowURL: "https://a/temporal/infra-envs/" + h.InfraEnvID.String() + "/hosts/" + h.ID.String(),
 	}, s.DebugInfo)
 	i := s.Inventory
 	require.Equal(t, "one 192.0.2.9 8 2100 34359738368 uefi Dell Inc.",

@@ -28,7 +28,7 @@ import (
 
 // Service is the part of the API that a Reconciler calls.
 type Service interface {
-	APIURL() string
+	BaseURL() string
 	ListHosts(ctx context.Context, infraEnvID uuid.UUID, options ...client.Option) ([]wire.Host, error)
 	Host(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error)
 	UpdateHost(ctx context.Context, infraEnvID, hostID uuid.UUID, p wire.HostUpdateParams, options ...client.Option) (*wire.Host, error)
@@ -174,7 +174,7 @@ func (r *Reconciler) follow(ctx context.Context, a *agentinstall.Agent, h *wire.
 		}
 	}
 	before = a.DeepCopy()
-	status, err := Status(in, r.Service.APIURL(), problem, resource.Now(r.Now()))
+	status, err := Status(in, r.Service.BaseURL(), problem, resource.Now(r.Now()))
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -350,7 +350,7 @@ func (r *Reconciler) finalize(ctx context.Context, a *agentinstall.Agent, h *wir
 		case err == nil, errors.Is(err, model.ErrNotFound):
 		case resource.IsInput(err): // such as a host that is being installed
 			in := Inputs{Resource: a, Host: h}
-			status, statusErr := Status(in, r.Service.APIURL(), err, resource.Now(r.Now()))
+			status, statusErr := Status(in, r.Service.BaseURL(), err, resource.Now(r.Now()))
 			if statusErr != nil {
 				return reconcile.Result{}, statusErr
 			}

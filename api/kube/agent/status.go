@@ -16,7 +16,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Status returns the status of an Agent whose host the service has. base is the address of the service; problem is why the spec is not
+// Status returns the status of an Agent whose host the service has. base is the root of the service; problem is why the spec is not
 // applied, nil: it is.
 func Status(in Inputs, base string, problem error, now metav1.Time) (agentinstall.AgentStatus, error) {
 	status, h := in.Resource.Status.DeepCopy(), in.Host
@@ -78,13 +78,17 @@ func progress(h *wire.Host) agentinstall.HostProgress {
 	return p
 }
 
-// debugInfo has the addresses of events and logs: a request to them needs a token of the service.
+// debugInfo has the addresses of events, logs and workflow: a request to them needs a token of the service.
 func debugInfo(h *wire.Host, base string) agentinstall.DebugInfo {
 	info := agentinstall.DebugInfo{State: string(h.Status), StateInfo: h.StatusInfo}
-	info.EventsURL = base + "/v2/events?" + url.Values{"infra_env_id": {h.InfraEnvID.String()}, "host_id": {h.ID.String()}}.Encode()
+	info.EventsURL = base + resource.APIPath + "/v2/events?" +
+		url.Values{"infra_env_id": {h.InfraEnvID.String()}, "host_id": {h.ID.String()}}.Encode()
 	if h.ClusterID != uuid.Nil && h.LogsCollectedAt.Time().Year() > 1 {
-		info.LogsURL = base + "/v2/clusters/" + h.ClusterID.String() + "/logs?" +
+		info.LogsURL = base + resource.APIPath + "/v2/clusters/" + h.ClusterID.String() + "/logs?" +
 			url.Values{"logs_type": {"host"}, "host_id": {h.ID.String()}}.Encode()
+	}
+	if h.ClusterID != uuid.Nil && h.Progress.CurrentStage != "" {
+		info.WorkflowURL = base + resource.UIPath + "/infra-envs/" + h.InfraEnvID.String() + "/hosts/" + h.ID.String()
 	}
 	return info
 }

@@ -194,6 +194,9 @@ type DebugInfo struct {
 	// LogsURL has the logs that were collected.
 	// +optional
 	LogsURL string `json:"logsURL,omitempty"`
+	// WorkflowURL is the page of the installation in Temporal's web UI.
+	// +optional
+	WorkflowURL string `json:"workflowURL,omitempty"`
 	// State in the service.
 	// +optional
 	State string `json:"state,omitempty"`

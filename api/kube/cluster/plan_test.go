@@ -355,9 +355,13 @@ func TestStatusSaysWhatTheClusterIs(t *testing.T) {
 		fmt.Sprint(s.PlatformType, " ", *s.UserManagedNetworking, " ", s.Progress.TotalPercentage, " ", s.ConnectivityMajorityGroups, " ",
 			s.APIVIP, " ", s.APIVIPs, " ", s.IngressVIP, " ", s.IngressVIPs, " ", s.MachineNetwork))
 	require.Equal(t, agentinstall.DebugInfo{
-		State: "ready", StateInfo: "why", EventsURL: "https://a/v2/events?cluster_id=" + c.ID.String(),
-		LogsURL: "https://a/v2/clusters/" + c.ID.String() + "/logs",
+		State: "ready", StateInfo: "why", EventsURL: "https://a/api/assisted-install/v2/events?cluster_id=" + c.ID.String(),
+		LogsURL: "https://a/api/assisted-install/v2/clusters/" + c.ID.String() + "/logs",
 	}, s.DebugInfo)
+	c.InstallStartedAt = wire.DateTime(now.Time)
+	s, err = cluster.Status(in, "https://a", nil, now)
+	require.NoError(t, err)
+	require.Equal(t, "https://a/temporal/clusters/"+c.ID.String(), s.DebugInfo.WorkflowURL)
 	in.Install.Status = s
 	again, err := cluster.Status(in, "https://a", nil, metav1.NewTime(now.Add(time.Hour)))
 	require.NoError(t, err)

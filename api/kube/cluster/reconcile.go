@@ -27,7 +27,7 @@ import (
 
 // Service is the part of the API that a Reconciler calls.
 type Service interface {
-	APIURL() string
+	BaseURL() string
 	RegisterCluster(ctx context.Context, params wire.ClusterCreateParams, options ...client.Option) (*wire.Cluster, error)
 	ImportCluster(ctx context.Context, params wire.ImportClusterParams, options ...client.Option) (*wire.Cluster, error)
 	Cluster(ctx context.Context, id uuid.UUID, options ...client.Option) (*wire.Cluster, error)
@@ -184,7 +184,7 @@ func (r *Reconciler) follow(ctx context.Context, in Inputs) (reconcile.Result, e
 		}
 		before = in.Install.DeepCopy()
 	}
-	status, err := Status(in, r.Service.APIURL(), problem, resource.Now(r.Now()))
+	status, err := Status(in, r.Service.BaseURL(), problem, resource.Now(r.Now()))
 	if err != nil {
 		return reconcile.Result{}, err
 	}

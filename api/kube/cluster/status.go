@@ -65,8 +65,7 @@ func yes(reason, message string) verdict { return verdict{corev1.ConditionTrue, 
 
 func no(reason, message string) verdict { return verdict{corev1.ConditionFalse, reason, message} }
 
-// Status returns the status of an AgentClusterInstall. base is the address of the service; problem is why the spec is not applied, nil: it
-// is.
+// Status returns the status of an AgentClusterInstall. base is the root of the service; problem is why the spec is not applied, nil: it is.
 func Status(in Inputs, base string, problem error, now metav1.Time) (hiveext.AgentClusterInstallStatus, error) {
 	status, c := in.Install.Status.DeepCopy(), in.Cluster
 	set := func(kind hiveext.ConditionType, v verdict) { setCondition(&status.Conditions, kind, v, now) }
@@ -117,12 +116,15 @@ func describe(status *hiveext.AgentClusterInstallStatus, in Inputs, base string)
 	}
 	status.DebugInfo = agentinstall.DebugInfo{
 		State: string(c.Status), StateInfo: c.StatusInfo,
-		EventsURL: base + "/v2/events?" + url.Values{"cluster_id": {c.ID.String()}}.Encode(),
+		EventsURL: base + resource.APIPath + "/v2/events?" + url.Values{"cluster_id": {c.ID.String()}}.Encode(),
 	}
 	if c.ControllerLogsCollectedAt.Time().Year() > 1 || slices.ContainsFunc(c.Hosts, func(h wire.Host) bool {
 		return h.LogsCollectedAt.Time().Year() > 1
 	}) {
-		status.DebugInfo.LogsURL = base + "/v2/clusters/" + c.ID.String() + "/logs"
+		status.DebugInfo.LogsURL = base + resource.APIPath + "/v2/clusters/" + c.ID.String() + "/logs"
+	}
+	if c.InstallStartedAt.Time().Year() > 1 {
+		status.DebugInfo.WorkflowURL = base + resource.UIPath + "/clusters/" + c.ID.String()
 	}
 }
 

@@ -2,14 +2,17 @@ package service
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 	"go.temporal.io/sdk/converter"
 
 	"slipway/internal/platform/frontend"
 	"slipway/internal/platform/signin"
 	"slipway/internal/service/orchestrator"
+	"slipway/workflows"
 )
 
 // codecPath is where Temporal's command line has payloads opened; the web UI has a path of its own.
@@ -40,9 +43,40 @@ func (s *Service) mountUI(routes chi.Router) error {
 		gate := signin.New(options)
 		pages, codec = gate.Pages(pages, readOnly), gate.Tokens(codec, s.codec(true))
 	}
+	s.redirectToWorkflows(routes)
 	routes.Mount(frontend.UIPath, http.MaxBytesHandler(pages, maxPayloads))
 	routes.Mount(codecPath, http.MaxBytesHandler(codec, maxPayloads))
 	return nil
+}
+
+// redirectToWorkflows leads from a cluster or a host to the page of the workflow that installs it. Programs that keep such an address, as
+// the controllers of Kubernetes do in a status, need neither the namespace nor the ids of workflows.
+func (s *Service) redirectToWorkflows(routes chi.Router) {
+	ids := func(r *http.Request, parameters ...string) (ids [2]uuid.UUID, ok bool) {
+		for n, parameter := range parameters {
+			id, err := uuid.Parse(chi.URLParam(r, parameter))
+			if err != nil {
+				return ids, false
+			}
+			ids[n] = id
+		}
+		return ids, true
+	}
+	redirect := func(w http.ResponseWriter, r *http.Request, workflow string, ok bool) {
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		http.Redirect(w, r, frontend.UIPath+"/namespaces/"+url.PathEscape(s.Temporal.Options.Namespace)+"/workflows/"+workflow, http.StatusFound)
+	}
+	routes.Get(frontend.UIPath+"/clusters/{cluster}", func(w http.ResponseWriter, r *http.Request) {
+		id, ok := ids(r, "cluster")
+		redirect(w, r, workflows.ClusterWorkflowID(id[0]), ok)
+	})
+	routes.Get(frontend.UIPath+"/infra-envs/{infraEnv}/hosts/{host}", func(w http.ResponseWriter, r *http.Request) {
+		id, ok := ids(r, "infraEnv", "host")
+		redirect(w, r, workflows.HostWorkflowID(id[0], id[1]), ok)
+	})
 }
 
 // ui returns the pages; what a page needs to change a workflow is missing in those to read only.

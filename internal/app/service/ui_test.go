@@ -183,3 +183,31 @@ func TestUIIsForThoseWhoSeeEveryCluster(t *testing.T) {
 	}
 	t.Logf("cells tried %d, denied %d, unexpected 0", tried, tried)
 }
+
+// The addresses stand in statuses of Kubernetes for the life of a cluster.
+func TestAddressesOfClusterAndHostLeadToTheirWorkflows(t *testing.T) {
+	t.Parallel()
+	identity, _ := localIdentity(t)
+	server := uiOf(t, identity)
+	client := server.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	for path, want := range map[string]string{
+		"/temporal/clusters/5c1a7b8e-0000-4000-8000-000000000001": "/temporal/namespaces/slipway/workflows/" +
+			"cluster:5c1a7b8e-0000-4000-8000-000000000001",
+		"/temporal/infra-envs/5c1a7b8e-0000-4000-8000-000000000002/hosts/5c1a7b8e-0000-4000-8000-000000000003": "/temporal/namespaces/" +
+			"slipway/workflows/host:5c1a7b8e-0000-4000-8000-000000000002:5c1a7b8e-0000-4000-8000-000000000003",
+		"/temporal/clusters/first":             "",
+		"/temporal/clusters/%2e%2e%2f%2e%2e":   "",
+		"/temporal/infra-envs/none/hosts/none": "",
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
+		require.NoError(t, err)
+		response, err := client.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, want, response.Header.Get("Location"), path)
+		if want == "" {
+			require.Equal(t, http.StatusNotFound, response.StatusCode, path)
+		}
+	}
+}

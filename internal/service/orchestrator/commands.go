@@ -75,6 +75,7 @@ func (o *Orchestrator) startInstallation(ctx context.Context, request activities
 	err = o.startOnce(ctx, starting{
 		id: workflows.ClusterWorkflowID(id), attempt: attempt, workflow: workflows.ClusterInstall,
 		request:    workflows.ClusterRequest{InstallRequest: request},
+		resource:   model.KubeKey{Namespace: c.KubeNamespace, Name: c.KubeName},
 		attributes: ofCluster(c, workflows.AttributePhase.ValueSet("accepted")),
 		summary:    fmt.Sprintf("%s: OpenShift %s on %d hosts, installation %d", c.Name, c.OpenShiftVersion, hosts[id].Total, attempt),
 		details: fmt.Sprintf("Installs cluster %s. Where it stands: current details, the query `state`, or `slipway cluster show %s`. "+

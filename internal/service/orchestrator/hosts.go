@@ -121,7 +121,10 @@ func (o *Orchestrator) startHost(ctx context.Context, infraEnvID, hostID uuid.UU
 	}
 	if s.workflow != nil {
 		s.attributes = ofHost(ref, h.Hostname())
-		err := o.startOnce(ctx, s)
+		if s.resource, err = o.Store.KubeKey(ctx, uuid.Nil, infraEnvID, hostID); err != nil {
+			return err
+		}
+		err = o.startOnce(ctx, s)
 		if errors.Is(err, errOlderRuns) {
 			// It waits for a decision about a host that left, and came back, without one.
 			return errors.Join(err, o.release(ctx, s.id))

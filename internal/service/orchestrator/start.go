@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"slipway/internal/model"
 	"slipway/workflows"
 )
 
@@ -20,11 +21,26 @@ type starting struct {
 	workflow   any
 	request    any
 	attributes temporal.SearchAttributes
+	// resource of Kubernetes that defines what is installed; empty: none.
+	resource model.KubeKey
 	// summary and details are for people who look at Temporal's UI.
 	summary, details string
 }
 
-const memoAttempt = "attempt"
+// Keys of a workflow's memo.
+const (
+	memoAttempt  = "attempt"
+	memoResource = "kubernetes" // NAMESPACE/NAME
+)
+
+// memo returns the memo of the workflow.
+func (s *starting) memo() map[string]any {
+	memo := map[string]any{memoAttempt: s.attempt}
+	if s.resource != (model.KubeKey{}) {
+		memo[memoResource] = s.resource.String()
+	}
+	return memo
+}
 
 // errOlderRuns says that the workflow of an older attempt has yet to end.
 var errOlderRuns = errors.New("an older one still ends")
@@ -37,7 +53,7 @@ func (o *Orchestrator) startOnce(ctx context.Context, s starting) error {
 		TaskQueue:                                workflows.TaskQueue,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIDConflictPolicy:                 enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
-		Memo:                                     map[string]any{memoAttempt: s.attempt},
+		Memo:                                     s.memo(),
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		TypedSearchAttributes:                    s.attributes,
 		StaticSummary:                            s.summary,
