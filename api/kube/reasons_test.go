@@ -21,6 +21,7 @@ import (
 	"slipway/api/kube/hiveext"
 	"slipway/api/kube/infraenv"
 	"slipway/api/kube/resource"
+	"slipway/api/kube/spoke"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -51,7 +52,6 @@ var wanted = map[string]string{
 
 // unreached are the reasons that no resource gets.
 var unreached = map[string]string{
-	"Agent Cleanup CleanupFailed":                          "nodes of installed clusters are not removed yet",
 	"AgentClusterInstall RequirementsMet AdditionalAgents": "the existing service says InsufficientAgents for too many agents as well",
 	"InfraEnv ImageCreated InfraEnvAvailable":              "newer releases of the existing service declare it; what sets it was not read",
 }
@@ -88,6 +88,10 @@ func ofAgents(t *testing.T, found reasons, now metav1.Time) {
 			}
 		}
 	}
+	left := &agentinstall.Agent{}
+	left.Status.DeprovisionInfo = &agentinstall.AgentDeprovisionInfo{NodeName: "one"}
+	spoke.Failed(left, "no answer", now)
+	found.add("Agent", left.Status.Conditions)
 	found.add("Agent", agent.Unavailable(&agentinstall.Agent{}, now).Conditions)
 }
 

@@ -12,6 +12,7 @@ import (
 	"slipway/internal/client"
 	"slipway/internal/model"
 	"slipway/internal/sim/hardware"
+	"slipway/internal/sim/kubeapi"
 	"slipway/internal/sim/site"
 )
 
@@ -30,8 +31,32 @@ func (m *Machine) runLive(ctx context.Context) error {
 			m.log.Error("bootstrap services failed", "error", err)
 		}
 	})
+	units.Go(func() {
+		if err := m.beMissed(ctx); err != nil && ctx.Err() == nil {
+			m.log.Error("the cluster does not miss its node", "error", err)
+		}
+	})
 	units.Wait()
 	return ctx.Err()
+}
+
+// beMissed lets the cluster miss the node that the machine was, as its node controller does after the grace period.
+func (m *Machine) beMissed(ctx context.Context) error {
+	state := m.State()
+	if state.Node == "" {
+		return nil
+	}
+	if err := m.clock.Until(ctx, state.BootedAt, m.times.NodeGrace, m.options.Now()); err != nil {
+		return err
+	}
+	api, err := m.waitAPI(ctx)
+	if err != nil {
+		return err
+	}
+	if err := kubeapi.MissNode(ctx, api, state.Node, m.options.Now()); err != nil {
+		return err
+	}
+	return m.memory.update(func(s *State) { s.Node = "" })
 }
 
 // runAgent plays agent.service: it starts the real agent again whenever that ends. With reclaim it serves the

@@ -206,8 +206,12 @@ func (m *Machine) join(ctx context.Context, who identity, added bool) error {
 	if err != nil {
 		return err
 	}
+	name := strings.ToLower(who.name)
+	if err := m.memory.update(func(s *State) { s.Node = name }); err != nil {
+		return err
+	}
 	err = kubeapi.RunKubelet(ctx, api, kubeapi.NodeSpec{
-		Name: strings.ToLower(who.name), Addresses: addresses, Roles: roles, ReadyAfter: m.clock.Real(m.times.NodeReady),
+		Name: name, Addresses: addresses, Roles: roles, ReadyAfter: m.clock.Real(m.times.NodeReady),
 		Uninitialized: external, Architecture: goArchitecture(m.options.Spec.Architecture),
 	})
 	if err != nil {

@@ -51,6 +51,8 @@ type State struct {
 	ProgressAgain bool      `json:"progress_again,omitempty"`
 	// NodeReady is set when the machine was a ready node in this boot.
 	NodeReady bool `json:"node_ready"`
+	// Node is the name of the node that the machine has been; when it boots another system, the cluster has yet to miss it.
+	Node string `json:"node,omitempty"`
 	// Images that are already in this boot's container storage.
 	Images []string `json:"images,omitempty"`
 	// Containers are the names that containers of this boot took, running or not.

@@ -19,6 +19,7 @@ type Times struct {
 	ControlPlane time.Duration // bootkube.service until its API answers
 	Bootkube     time.Duration // from enough masters being ready until bootkube is done
 	NodeReady    time.Duration // from joining to being ready
+	NodeGrace    time.Duration // until a node that stopped is missed (node-monitor-grace-period of kube-controller-manager)
 	Controller   time.Duration // from the first ready master until the controller's pod runs
 	Rollout      time.Duration // of the operators
 	BootFix      time.Duration // until somebody corrects a wrong boot order
@@ -29,7 +30,7 @@ var RealTimes = Times{
 	LiveBoot: 3 * time.Minute, DiskBoot: 3 * time.Minute, FirstBoot: 4 * time.Minute, ImageWrite: 3 * time.Minute,
 	ImagePull: 15 * time.Second, DiskTest: 10 * time.Second,
 	NodeImage: 3 * time.Minute, ControlPlane: 4 * time.Minute, Bootkube: 6 * time.Minute,
-	NodeReady: 90 * time.Second, Controller: time.Minute, Rollout: 15 * time.Minute, BootFix: 5 * time.Minute,
+	NodeReady: 90 * time.Second, NodeGrace: 40 * time.Second, Controller: time.Minute, Rollout: 15 * time.Minute, BootFix: 5 * time.Minute,
 }
 
 // Clock makes simulated time pass. Its zero value lets nothing take time.

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/uuid"
@@ -57,6 +58,7 @@ func (tr *trial) bootAt(t *testing.T, dir string, env uuid.UUID, shape string, f
 	ignition := filepath.Join(dir, "discovery.ign")
 	require.NoError(t, os.WriteFile(ignition, config, 0o600))
 	machines := map[string]*hub.Process{}
+	tr.bootLive = func(name string) { require.NoError(t, machines[name].Process.Signal(syscall.SIGUSR2)) }
 	for n, name := range names {
 		name, flags, _ := strings.Cut(name, " ")
 		machines[name] = hub.Run(t, name, filepath.Join(dir, name+".log"), exec.Command(built.Demo(t), append([]string{ //nolint:gosec // ours
@@ -83,7 +85,7 @@ func (tr *trial) agent(t *testing.T, hostname string) *agentinstall.Agent {
 	return nil
 }
 
-// awaitAgent waits until a condition of a machine's Agent has a status, a reason and a message.
+// awaitAgent waits until a condition of a machine's Agent has a status, a reason and a message; an empty message is any.
 func (tr *trial) awaitAgent(t *testing.T, hostname, condition, status, reason, message string) *agentinstall.Agent {
 	t.Helper()
 	var a *agentinstall.Agent
@@ -93,7 +95,7 @@ func (tr *trial) awaitAgent(t *testing.T, hostname, condition, status, reason, m
 		}
 		for _, c := range a.Status.Conditions {
 			if string(c.Type) == condition {
-				return string(c.Status) == status && c.Reason == reason && c.Message == message
+				return string(c.Status) == status && c.Reason == reason && (message == "" || c.Message == message)
 			}
 		}
 		return false

@@ -50,6 +50,8 @@ type trial struct {
 	program *hub.Process
 	// owner is the service as the program sees it, whose tenant has what resources define.
 	owner *client.Client
+	// bootLive starts a machine that was booted last from the image once more.
+	bootLive func(name string)
 }
 
 func start(t *testing.T) *trial {

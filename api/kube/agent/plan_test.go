@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"slipway/api/kube/agent"
 	"slipway/api/kube/agentinstall"
@@ -308,4 +309,63 @@ func TestAnnotationsFitAnObject(t *testing.T) {
 	h.Inventory = strings.Repeat("a", 250_000)
 	require.NotContains(t, agent.Annotations(h), "agent.agent-install.openshift.io/inventory")
 	require.Contains(t, agent.Annotations(h), "agent.agent-install.openshift.io/validations-info")
+}
+
+func TestNodeOfAHostThatLeavesItsClusterIsNoted(t *testing.T) {
+	t.Parallel()
+	lab := types.NamespacedName{Namespace: "one", Name: "lab"}
+	node := &agentinstall.AgentDeprovisionInfo{ClusterNamespace: "one", ClusterName: "lab", NodeName: "rack-1"}
+	for _, c := range []struct {
+		status, kind string
+		spec         *agentinstall.ClusterReference
+		skip         bool
+		want         *agentinstall.AgentDeprovisionInfo
+	}{
+		{status: "installed", kind: "Host", want: node},
+		{status: "added-to-existing-cluster", kind: "AddToExistingClusterHost", want: node},
+		{status: "added-to-existing-cluster", spec: &agentinstall.ClusterReference{Namespace: "one", Name: "other"}, want: node},
+		{status: "added-to-existing-cluster", spec: &agentinstall.ClusterReference{Namespace: "two", Name: "lab"}, want: node},
+		{status: "error", kind: "AddToExistingClusterHost", want: node},
+		{status: "error", kind: "Host"}, // its cluster failed with it
+		{status: "installed", spec: &agentinstall.ClusterReference{Namespace: "one", Name: "lab"}},
+		{status: "installed", skip: true},
+		{status: "known"},
+		{status: "installing-in-progress"},
+		{status: "unbinding-pending-user-action"},
+	} {
+		a := &agentinstall.Agent{}
+		a.Spec.ClusterDeploymentName, a.Spec.Hostname = c.spec, "Rack-1"
+		if c.skip {
+			a.Annotations = map[string]string{"agent.agent-install.openshift.io/skip-spoke-cleanup": "true"}
+		}
+		require.Equal(t, c.want, agent.Leaves(a, &wire.Host{Status: wire.HostStatus(c.status), Kind: wire.HostKind(c.kind)}, lab), "%+v", c)
+	}
+}
+
+func TestStatusForgetsAFormerNode(t *testing.T) {
+	t.Parallel()
+	in := inputs("known")
+	in.ClusterID, in.Host.ClusterID = cluster, cluster
+	in.Resource.Spec.ClusterDeploymentName = &agentinstall.ClusterReference{Namespace: "one", Name: "lab"}
+	status := func() agentinstall.AgentStatus {
+		in.Resource.Status.DeprovisionInfo = &agentinstall.AgentDeprovisionInfo{ClusterNamespace: "one", ClusterName: "lab", NodeName: "a"}
+		in.Resource.Status.CSRStatus.ApprovedCSRs = []agentinstall.CSRInfo{{Name: "a", Type: "serving"}}
+		in.Resource.Status.Conditions = []agentinstall.Condition{{Type: "Cleanup", Status: "False", Reason: "CleanupFailed"}}
+		s, err := agent.Status(in, "https://a", nil, now)
+		require.NoError(t, err)
+		return s
+	}
+	s := status() // the host is to be that node again
+	require.Nil(t, s.DeprovisionInfo)
+	require.False(t, s.Has("Cleanup", "False"))
+	require.Empty(t, s.CSRStatus.ApprovedCSRs, "they were of a system that does not run any more")
+	in.Host.Progress.CurrentStage = "Joined"
+	require.Len(t, status().CSRStatus.ApprovedCSRs, 1)
+
+	in.Resource.Spec.ClusterDeploymentName.Name = "other"
+	s = status()
+	require.NotNil(t, s.DeprovisionInfo)
+	require.True(t, s.Has("Cleanup", "False"))
+	in.Resource.Spec.ClusterDeploymentName, in.ClusterID, in.Host.ClusterID = nil, uuid.Nil, uuid.Nil
+	require.NotNil(t, status().DeprovisionInfo)
 }

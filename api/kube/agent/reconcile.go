@@ -40,6 +40,7 @@ type Service interface {
 	RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
 	RetryHostStep(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
 	EvictHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
+	ReclaimHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
 }
 
 // Reconciler makes resources Agent, and lets hosts follow them.
@@ -159,6 +160,9 @@ func (r *Reconciler) unavailable(ctx context.Context, a *agentinstall.Agent) (re
 
 // follow lets a host follow its Agent, and the Agent's labels, annotations and status the host.
 func (r *Reconciler) follow(ctx context.Context, a *agentinstall.Agent, h *wire.Host) (reconcile.Result, error) {
+	if err := r.noteNode(ctx, a, h); err != nil {
+		return reconcile.Result{}, err
+	}
 	if err := resource.Obey(ctx, r.Kube, r.Events, a, r.commands(a, h)); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -192,17 +196,43 @@ func (r *Reconciler) follow(ctx context.Context, a *agentinstall.Agent, h *wire.
 	return reconcile.Result{}, problem // with growing pauses
 }
 
+// noteNode writes into the status which node to remove once the host has left its cluster, before it leaves.
+func (r *Reconciler) noteNode(ctx context.Context, a *agentinstall.Agent, h *wire.Host) error {
+	bound, known := r.Index.Resource(h.ClusterID)
+	if !known {
+		return nil
+	}
+	info := Leaves(a, h, bound)
+	if info == nil || a.Status.DeprovisionInfo != nil && *a.Status.DeprovisionInfo == *info {
+		return nil
+	}
+	before := a.DeepCopy()
+	a.Status.DeprovisionInfo = info
+	return r.writeStatus(ctx, before, a)
+}
+
 // commands returns the commands to the host of an Agent.
 func (r *Reconciler) commands(a *agentinstall.Agent, h *wire.Host) resource.Commands {
 	commands := resource.Commands{}
 	for name, send := range map[string]func(context.Context, uuid.UUID, uuid.UUID, ...client.Option) error{
 		"retry": r.Service.RetryHost, "retry-step": r.Service.RetryHostStep, "evict": r.Service.EvictHost,
+		"reclaim": r.reclaim(a),
 	} {
 		commands[name] = func(ctx context.Context) error {
 			return send(ctx, h.InfraEnvID, h.ID, client.WithKubeKey(a.Namespace, a.Name))
 		}
 	}
 	return commands
+}
+
+// reclaim returns the command that brings a host back to its InfraEnv. An Agent that names a cluster would let the host join that again.
+func (r *Reconciler) reclaim(a *agentinstall.Agent) func(context.Context, uuid.UUID, uuid.UUID, ...client.Option) error {
+	return func(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error {
+		if ref := a.Spec.ClusterDeploymentName; ref != nil {
+			return &resource.InputError{Err: fmt.Errorf("require no spec.clusterDeploymentName, found %s/%s", ref.Namespace, ref.Name)}
+		}
+		return r.Service.ReclaimHost(ctx, infraEnvID, hostID, options...)
+	}
 }
 
 // sync reads what an Agent depends on, and gives the service its settings. It returns the host as it is then.

@@ -45,6 +45,7 @@ func Status(in Inputs, base string, problem error, now metav1.Time) (agentinstal
 	}
 	status.Progress = progress(h)
 	status.DebugInfo = debugInfo(h, base)
+	forgetNode(status, in)
 	for _, c := range append(conditions(in.Resource, h, status.ValidationsInfo), specSynced(problem)) {
 		c.LastHeartbeatTime, c.LastTransitionTime = now, now
 		resource.SetCondition(&status.Conditions, c)

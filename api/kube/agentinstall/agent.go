@@ -1,7 +1,9 @@
 package agentinstall
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,6 +52,12 @@ const (
 
 	ReasonCleanupFailed = "CleanupFailed"
 )
+
+// SkipSpokeCleanup is the annotation that keeps the node of a host that left an installed cluster, with the value "true".
+const SkipSpokeCleanup = "agent.agent-install.openshift.io/skip-spoke-cleanup"
+
+// KeepsNode reports whether a user keeps the node of the host.
+func (a *Agent) KeepsNode() bool { return a.Annotations[SkipSpokeCleanup] == "true" }
 
 // AgentFinalizer keeps an Agent until the service has forgotten its host.
 const AgentFinalizer = "agent.agent-install.openshift.io/ai-deprovision"
@@ -144,6 +152,17 @@ type AgentSpec struct {
 // Has reports whether a condition has a status.
 func (s *AgentStatus) Has(kind ConditionType, status corev1.ConditionStatus) bool {
 	return slices.ContainsFunc(s.Conditions, func(c Condition) bool { return c.Type == kind && c.Status == status })
+}
+
+// NodeName returns the name that the host's kubelet has.
+func (a *Agent) NodeName() string {
+	return strings.ToLower(cmp.Or(a.Spec.Hostname, a.Status.Inventory.Hostname))
+}
+
+// EndCleanup drops the node to remove, which is gone or stays.
+func (s *AgentStatus) EndCleanup() {
+	s.DeprovisionInfo = nil
+	s.Conditions = slices.DeleteFunc(s.Conditions, func(c Condition) bool { return c.Type == Cleanup })
 }
 
 // AgentStatus describes a host and its installation.

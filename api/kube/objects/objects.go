@@ -137,6 +137,14 @@ func (x *Index) ID(ctx context.Context, kind string, key types.NamespacedName) (
 	return id, known, nil
 }
 
+// Resource returns the resource that defines an object; false: none is known.
+func (x *Index) Resource(id uuid.UUID) (types.NamespacedName, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	ref, known := x.refs[id]
+	return ref.Key, known
+}
+
 // Set says which object a resource defines from now on; the zero id: none.
 func (x *Index) Set(kind string, key types.NamespacedName, id uuid.UUID) {
 	x.mu.Lock()

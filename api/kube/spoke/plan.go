@@ -1,12 +1,10 @@
-// Package spoke lets hosts that join an installed cluster become its nodes: no controller in the cluster knows them, so that no
-// program would approve the certificate requests of their kubelets.
+// Package spoke works in installed clusters. It lets hosts that join one become nodes: no controller in the cluster knows them, so that no
+// program would approve the certificate requests of their kubelets. And it removes the nodes of hosts that left one.
 package spoke
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	certv1 "k8s.io/api/certificates/v1"
@@ -53,11 +51,6 @@ type Verdict struct {
 	Refusal error
 }
 
-// NodeName returns the name that the host's kubelet has.
-func NodeName(a *agentinstall.Agent) string {
-	return strings.ToLower(cmp.Or(a.Spec.Hostname, a.Status.Inventory.Hostname))
-}
-
 // Expected reports whether the host of an Agent has left the discovery image for an installed cluster, and since when. A service that is
 // gone keeps the statuses of its hosts.
 func Expected(a *agentinstall.Agent) (since time.Time, expected bool) {
@@ -70,7 +63,7 @@ func Expected(a *agentinstall.Agent) (since time.Time, expected bool) {
 
 // Evaluate decides about the pending requests that are of the host's kubelet, or claim to be.
 func Evaluate(in Inputs) (verdicts []Verdict) {
-	name := NodeName(in.Agent)
+	name := in.Agent.NodeName()
 	for n := range in.Requests {
 		csr := &in.Requests[n]
 		if kubeletcsr.Answered(csr) || !kubeletcsr.Concerns(csr) {
@@ -117,7 +110,7 @@ func taken(in Inputs) map[netip.Addr]string {
 	out := map[netip.Addr]string{}
 	for n := range in.Others {
 		for _, address := range addressesOf(&in.Others[n]) {
-			out[address] = "host " + NodeName(&in.Others[n])
+			out[address] = "host " + in.Others[n].NodeName()
 		}
 	}
 	for _, text := range in.VIPs {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,7 +33,7 @@ import (
 // callLimit bounds a call to a cluster: one that is away must not keep others waiting.
 const callLimit = 10 * time.Second
 
-// Reconciler approves the requests of hosts that join installed clusters.
+// Reconciler approves the requests of hosts that join installed clusters, and removes nodes of hosts that left.
 type Reconciler struct {
 	resource.References
 
@@ -43,16 +44,20 @@ type Reconciler struct {
 
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(m ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(m).For(&agentinstall.Agent{}, builder.WithPredicates(rebooted)).Named("spoke").Complete(r)
+	return ctrl.NewControllerManagedBy(m).For(&agentinstall.Agent{}, builder.WithPredicates(due)).Named("spoke").Complete(r)
 }
 
-// rebooted passes an Agent when its host begins to be expected, and every one at the start.
-var rebooted = predicate.Funcs{
+// due passes an Agent when its host begins to be expected, or may have left its node, and every one at the start.
+var due = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isAgent := e.ObjectOld.(*agentinstall.Agent)
 		after, stillAgent := e.ObjectNew.(*agentinstall.Agent)
 		if !isAgent || !stillAgent {
 			return false
+		}
+		if after.Status.DeprovisionInfo != nil {
+			return before.Status.DebugInfo.State != after.Status.DebugInfo.State || resource.ChangedByOthers(e) ||
+				before.KeepsNode() != after.KeepsNode()
 		}
 		was, _ := Expected(before)
 		is, expected := Expected(after)
@@ -68,7 +73,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, kube.IgnoreNotFound(err)
 	}
 	in := Inputs{Agent: a}
-	if Next(in, r.Now()) == 0 || resource.Paused(a) {
+	switch {
+	case resource.Paused(a), !a.DeletionTimestamp.IsZero():
+		return reconcile.Result{}, nil
+	case a.Status.DeprovisionInfo != nil:
+		return r.remove(ctx, a)
+	case Next(in, r.Now()) == 0:
 		return reconcile.Result{}, nil
 	}
 	if err := r.approve(ctx, &in); err != nil {
@@ -79,10 +89,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 func (r *Reconciler) approve(ctx context.Context, in *Inputs) error {
-	cluster, err := r.connect(ctx, in)
+	ref := in.Agent.Spec.ClusterDeploymentName
+	key := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+	deployment, err := r.deployment(ctx, key)
 	if err != nil {
 		return err
 	}
+	if deployment == nil {
+		return &resource.MissingDeploymentError{Key: key}
+	}
+	cluster, err := r.connect(ctx, deployment)
+	if err != nil {
+		return err
+	}
+	in.VIPs = cluster.vips
+	in.Others = slices.DeleteFunc(cluster.agents, func(a agentinstall.Agent) bool { return a.UID == in.Agent.UID })
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	if err := read(ctx, cluster, in); err != nil {
@@ -100,7 +121,7 @@ func (r *Reconciler) approve(ctx context.Context, in *Inputs) error {
 			continue
 		}
 		r.Events.Eventf(in.Agent, nil, corev1.EventTypeNormal, "CertificateApproved", "Join", "%s certificate request %s of node %s",
-			v.Type, v.Request.Name, NodeName(in.Agent))
+			v.Type, v.Request.Name, in.Agent.NodeName())
 		approved = append(approved, v)
 	}
 	if len(approved) == 0 {
@@ -119,36 +140,52 @@ func (r *Reconciler) announceRefusal(a *agentinstall.Agent, v Verdict) {
 	}
 }
 
-// connect reads the resources of the Agent's cluster and returns a client with its administrator's kubeconfig.
-func (r *Reconciler) connect(ctx context.Context, in *Inputs) (kubernetes.Interface, error) {
-	ref := in.Agent.Spec.ClusterDeploymentName
-	key := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-	deployment, install := &hive.ClusterDeployment{}, &hiveext.AgentClusterInstall{}
-	if err := r.Kube.Get(ctx, key, deployment); err != nil {
+// site is an installed cluster, as the hub knows it.
+type site struct {
+	kubernetes.Interface
+
+	// agents are bound to it, vips its virtual addresses.
+	agents []agentinstall.Agent
+	vips   []string
+}
+
+// deployment returns a ClusterDeployment, nil: it does not exist.
+func (r *Reconciler) deployment(ctx context.Context, key types.NamespacedName) (*hive.ClusterDeployment, error) {
+	found := &hive.ClusterDeployment{}
+	err := r.Kube.Get(ctx, key, found)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
 		return nil, fmt.Errorf("read ClusterDeployment %s: %w", key, err)
 	}
+	return found, nil
+}
+
+// connect reads the resources of a cluster and returns a client with its administrator's kubeconfig.
+func (r *Reconciler) connect(ctx context.Context, deployment *hive.ClusterDeployment) (*site, error) {
+	key, install := kube.ObjectKeyFromObject(deployment), &hiveext.AgentClusterInstall{}
 	if deployment.Spec.ClusterInstallRef == nil {
 		return nil, fmt.Errorf("require spec.clusterInstallRef of ClusterDeployment %s, found none", key)
 	}
-	install.Name = deployment.Spec.ClusterInstallRef.Name
-	if err := r.Kube.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: install.Name}, install); err != nil {
-		return nil, fmt.Errorf("read AgentClusterInstall %s/%s: %w", ref.Namespace, install.Name, err)
+	installKey := types.NamespacedName{Namespace: key.Namespace, Name: deployment.Spec.ClusterInstallRef.Name}
+	if err := r.Kube.Get(ctx, installKey, install); err != nil {
+		return nil, fmt.Errorf("read AgentClusterInstall %s: %w", installKey, err)
 	}
 	if install.Spec.ClusterMetadata == nil {
-		return nil, fmt.Errorf("require spec.clusterMetadata of AgentClusterInstall %s/%s, found none", ref.Namespace, install.Name)
+		return nil, fmt.Errorf("require spec.clusterMetadata of AgentClusterInstall %s, found none", installKey)
 	}
-	in.VIPs = append(append([]string{}, install.Status.APIVIPs...), install.Status.IngressVIPs...)
+	found := &site{vips: slices.Concat(install.Status.APIVIPs, install.Status.IngressVIPs)}
 	var agents agentinstall.AgentList
 	if err := r.Kube.List(ctx, &agents); err != nil {
 		return nil, fmt.Errorf("list Agents: %w", err)
 	}
 	for n := range agents.Items {
-		other := &agents.Items[n]
-		if c := other.Spec.ClusterDeploymentName; other.UID != in.Agent.UID && c != nil && *c == *ref {
-			in.Others = append(in.Others, *other)
+		if c := agents.Items[n].Spec.ClusterDeploymentName; c != nil && c.Namespace == key.Namespace && c.Name == key.Name {
+			found.agents = append(found.agents, agents.Items[n])
 		}
 	}
-	name := types.NamespacedName{Namespace: ref.Namespace, Name: install.Spec.ClusterMetadata.AdminKubeconfigSecretRef.Name}
+	name := types.NamespacedName{Namespace: key.Namespace, Name: install.Spec.ClusterMetadata.AdminKubeconfigSecretRef.Name}
 	secret, err := r.Secret(ctx, name)
 	if err != nil {
 		return nil, err
@@ -158,7 +195,8 @@ func (r *Reconciler) connect(ctx context.Context, in *Inputs) (kubernetes.Interf
 		return nil, fmt.Errorf("read the kubeconfig in Secret %s: %w", name, err)
 	}
 	config.Timeout, config.UserAgent = callLimit, "slipway-kube"
-	return kubernetes.NewForConfig(config)
+	found.Interface, err = kubernetes.NewForConfig(config)
+	return found, err
 }
 
 // Access reads a kubeconfig. Users write it, so that it may name neither a program, which would run here, nor a file.
@@ -180,14 +218,23 @@ func Access(kubeconfig []byte) (*rest.Config, error) {
 	return clientcmd.NewDefaultClientConfig(*config, nil).ClientConfig()
 }
 
-// read reads node and requests of a cluster.
-func read(ctx context.Context, cluster kubernetes.Interface, in *Inputs) error {
-	node, err := cluster.CoreV1().Nodes().Get(ctx, NodeName(in.Agent), metav1.GetOptions{})
+// node reads a node, nil: the cluster has none.
+func (s *site) node(ctx context.Context, name string) (*corev1.Node, error) {
+	node, err := s.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	switch {
-	case err == nil:
-		in.Node = node
-	case !apierrors.IsNotFound(err):
-		return fmt.Errorf("read the node: %w", err)
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read node %s: %w", name, err)
+	}
+	return node, nil
+}
+
+// read reads node and requests of a cluster.
+func read(ctx context.Context, cluster *site, in *Inputs) error {
+	var err error
+	if in.Node, err = cluster.node(ctx, in.Agent.NodeName()); err != nil {
+		return err
 	}
 	requests, err := cluster.CertificatesV1().CertificateSigningRequests().List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -6,11 +6,13 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 )
 
@@ -35,6 +37,24 @@ func readObject(r *http.Request) (object, error) {
 		return nil, apierrors.NewBadRequest("parse body: " + err.Error())
 	}
 	return &unstructured.Unstructured{Object: fields}, nil
+}
+
+// readPreconditions reads what a request to delete requires of the object; no body requires nothing.
+func readPreconditions(r *http.Request) (metav1.Preconditions, error) {
+	var options metav1.DeleteOptions
+	data, err := readBody(r)
+	if err != nil || len(data) == 0 {
+		return metav1.Preconditions{}, err
+	}
+	if mediaType(r) == runtime.ContentTypeProtobuf {
+		_, _, err = scheme.Codecs.UniversalDeserializer().Decode(data, nil, &options)
+	} else {
+		err = json.Unmarshal(data, &options)
+	}
+	if err != nil {
+		return metav1.Preconditions{}, apierrors.NewBadRequest("parse body: " + err.Error())
+	}
+	return ptr.Deref(options.Preconditions, metav1.Preconditions{}), nil
 }
 
 func readBody(r *http.Request) ([]byte, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/rand"
 )
@@ -45,7 +46,7 @@ func (s *Server) deleteAll(w http.ResponseWriter, r *http.Request, to target) {
 	objects, _ := s.store.list(to.res, to.namespace)
 	for _, obj := range objects {
 		if selected.matches(obj) {
-			_, _ = s.store.delete(ref{to.res, obj.GetNamespace(), obj.GetName()}) // gone already: as wanted
+			_, _ = s.store.delete(ref{to.res, obj.GetNamespace(), obj.GetName()}, metav1.Preconditions{}) // gone already: as wanted
 		}
 	}
 	s.list(w, to, selected)
@@ -66,7 +67,10 @@ func (s *Server) serveObject(w http.ResponseWriter, r *http.Request, to target) 
 	case http.MethodPatch:
 		obj, err = s.patch(r, to)
 	case http.MethodDelete:
-		obj, err = s.store.delete(to.ref)
+		var only metav1.Preconditions
+		if only, err = readPreconditions(r); err == nil {
+			obj, err = s.store.delete(to.ref, only)
+		}
 	default:
 		err = apierrors.NewMethodNotSupported(to.res.groupResource(), r.Method)
 	}

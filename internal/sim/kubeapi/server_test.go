@@ -3,7 +3,9 @@ package kubeapi_test
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -64,7 +66,13 @@ func TestObjectsAreCreatedReadChangedAndDeleted(t *testing.T) {
 	_, err = maps.Update(ctx, created, metav1.UpdateOptions{})
 	require.True(t, apierrors.IsConflict(err), err)
 
-	require.NoError(t, maps.Delete(ctx, "a", metav1.DeleteOptions{}))
+	for _, only := range []*metav1.Preconditions{
+		{UID: new(types.UID("another"))}, {UID: &changed.UID, ResourceVersion: &created.ResourceVersion},
+	} {
+		require.True(t, apierrors.IsConflict(maps.Delete(ctx, "a", metav1.DeleteOptions{Preconditions: only})))
+	}
+	only := &metav1.Preconditions{UID: &changed.UID, ResourceVersion: &changed.ResourceVersion}
+	require.NoError(t, maps.Delete(ctx, "a", metav1.DeleteOptions{Preconditions: only}))
 	_, err = maps.Get(ctx, "a", metav1.GetOptions{})
 	require.True(t, apierrors.IsNotFound(err), err)
 	require.True(t, apierrors.IsNotFound(maps.Delete(ctx, "a", metav1.DeleteOptions{})))
@@ -240,4 +248,25 @@ func TestUnknownPathsAndKindsAreRefused(t *testing.T) {
 		require.NoError(t, response.Body.Close())
 		require.Equal(t, code, response.StatusCode, path)
 	}
+}
+
+func TestNodeThatStopsIsMissed(t *testing.T) {
+	t.Parallel()
+	_, url := start(t, kubeapi.Options{})
+	ctx, nodes := await.Context(t), clientOf(t, url, kubeapi.UserAdmin).CoreV1().Nodes()
+	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "two"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady"}}
+	_, err = nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	at := time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)
+	require.NoError(t, kubeapi.MissNode(ctx, url, "two", at))
+	require.NoError(t, kubeapi.MissNode(ctx, url, "three", at), "it was removed before")
+	node, err = nodes.Get(ctx, "two", metav1.GetOptions{})
+	require.NoError(t, err)
+	c := node.Status.Conditions[0]
+	require.Equal(t, "Unknown NodeStatusUnknown Kubelet stopped posting node status.",
+		strings.Join([]string{string(c.Status), c.Reason, c.Message}, " "))
+	require.True(t, at.Equal(c.LastTransitionTime.Time))
+	require.Len(t, node.Spec.Taints, 2)
 }

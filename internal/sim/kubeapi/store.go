@@ -2,6 +2,8 @@ package kubeapi
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -11,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -135,14 +138,34 @@ func (e errModified) Error() string {
 	return "require the latest resource version " + e.found + ", found " + e.held
 }
 
-func (s *store) delete(at ref) (object, error) {
+func (s *store) delete(at ref, only metav1.Preconditions) (object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	current, ok := s.objects[at]
 	if !ok {
 		return nil, apierrors.NewNotFound(at.res.groupResource(), at.name)
 	}
+	if err := fits(at, current, only); err != nil {
+		return nil, err
+	}
 	return s.put(watch.Deleted, at, current.DeepCopy())
+}
+
+// fits returns the error of a deletion that requires another object, in the words of k8s.io/apiserver (pkg/registry/rest, BeforeDelete).
+func fits(at ref, current object, only metav1.Preconditions) error {
+	var problem string
+	switch uid, version := current.GetUID(), current.GetResourceVersion(); {
+	case only.UID != nil && *only.UID != uid:
+		problem = fmt.Sprintf("the UID in the precondition (%s) does not match the UID in record (%s). "+
+			"The object might have been deleted and then recreated", *only.UID, uid)
+	case only.ResourceVersion != nil && *only.ResourceVersion != version:
+		problem = fmt.Sprintf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). "+
+			"The object might have been modified", *only.ResourceVersion, version)
+	default:
+		return nil
+	}
+	kind := current.GroupVersionKind().GroupKind()
+	return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, at.name, errors.New(problem))
 }
 
 // put gives obj the next version, writes the journal, and only then shows it.
