@@ -89,9 +89,12 @@ func Manager(o Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reach the API of Kubernetes: %w", err)
 	}
-	index := objects.New(o.Service, o.Log)
+	index := objects.New(o.Service, o.Log, o.Now)
 	if err := m.Add(manager.RunnableFunc(index.Run)); err != nil {
 		return nil, fmt.Errorf("follow the service: %w", err)
+	}
+	if err := addMetrics(m, index); err != nil {
+		return nil, fmt.Errorf("export metrics: %w", err)
 	}
 	references := resource.References{Kube: m.GetClient(), API: m.GetAPIReader(), Index: index, Events: m.GetEventRecorder("slipway-kube")}
 	envs := &infraenv.Reconciler{References: references, Service: o.Service, Now: o.Now}
@@ -120,6 +123,13 @@ func Manager(o Options) (manager.Manager, error) {
 		}
 	}
 	if err := m.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, fmt.Errorf("serve probes: %w", err)
+	}
+	ready := healthz.Ping
+	if o.Webhook != nil { // also of a process that waits to be elected
+		ready = m.GetWebhookServer().StartedChecker()
+	}
+	if err := m.AddReadyzCheck("ready", ready); err != nil {
 		return nil, fmt.Errorf("serve probes: %w", err)
 	}
 	return m, nil

@@ -125,13 +125,16 @@ func TestObjectsOfEachCase(t *testing.T) {
 			Job/lab-slipway-migrate NetworkPolicy/lab-slipway-api NetworkPolicy/lab-slipway-images NetworkPolicy/lab-slipway-worker
 			Secret/lab-slipway-credentials Secret/lab-slipway-keys Secret/lab-slipway-migrate Secret/lab-slipway-tls
 			Service/lab-slipway-api Service/lab-slipway-images Service/lab-slipway-worker ServiceAccount/lab-slipway`,
-		"large": `Certificate/assisted-tls ConfigMap/assisted-dashboard-slipway ConfigMap/assisted-settings Deployment/assisted-api
-			Deployment/assisted-images Deployment/assisted-worker HorizontalPodAutoscaler/assisted-api
+		"large": `Certificate/assisted-tls ClusterRole/assisted-kube ClusterRoleBinding/assisted-kube ConfigMap/assisted-dashboard-slipway
+			ConfigMap/assisted-settings Deployment/assisted-api Deployment/assisted-images Deployment/assisted-kube
+			Deployment/assisted-worker HorizontalPodAutoscaler/assisted-api
 			HorizontalPodAutoscaler/assisted-images HorizontalPodAutoscaler/assisted-worker Ingress/assisted Job/assisted-migrate
 			NetworkPolicy/assisted-api NetworkPolicy/assisted-images NetworkPolicy/assisted-worker PersistentVolumeClaim/assisted-images
-			PodDisruptionBudget/assisted-api PodDisruptionBudget/assisted-images PodDisruptionBudget/assisted-worker
-			PrometheusRule/assisted Service/assisted-api Service/assisted-images Service/assisted-worker ServiceAccount/assisted
-			ServiceMonitor/assisted-api ServiceMonitor/assisted-images ServiceMonitor/assisted-worker`,
+			PodDisruptionBudget/assisted-api PodDisruptionBudget/assisted-images PodDisruptionBudget/assisted-kube
+			PodDisruptionBudget/assisted-worker PrometheusRule/assisted Role/assisted-kube RoleBinding/assisted-kube
+			Service/assisted-api Service/assisted-images Service/assisted-kube Service/assisted-worker ServiceAccount/assisted
+			ServiceAccount/assisted-kube ServiceMonitor/assisted-api ServiceMonitor/assisted-images ServiceMonitor/assisted-kube
+			ServiceMonitor/assisted-worker`,
 		"openshift": `ConfigMap/lab-slipway-settings Deployment/lab-slipway-api Deployment/lab-slipway-images Deployment/lab-slipway-worker
 			Job/lab-slipway-migrate NetworkPolicy/lab-slipway-api NetworkPolicy/lab-slipway-images NetworkPolicy/lab-slipway-worker
 			PersistentVolumeClaim/lab-slipway-images PodDisruptionBudget/lab-slipway-api PodDisruptionBudget/lab-slipway-worker
@@ -175,6 +178,7 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		{"database.existingSecret=", "database: require existingSecret"},
 		{"blobs.url=", "blobs.url: require an object store"},
 		{"config.listen=:1", "config: listen is set by other values of the chart"},
+		{"kube.enabled=true", "kube.token.existingSecret: require the Secret with a token of the role kube"},
 		{"temporal.tls.enabled=true", "temporal.tls.existingSecret: require the Secret"},
 	} {
 		t.Run(c.set, func(t *testing.T) {

@@ -81,7 +81,7 @@ func TestPodsAreRestricted(t *testing.T) {
 		result := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &p.meta, &p.spec))
 		require.True(t, result.Allowed, result.ForbiddenDetail())
 
-		require.False(t, *p.spec.AutomountServiceAccountToken)
+		require.Equal(t, p.component == "kube", *p.spec.AutomountServiceAccountToken, "the controllers alone call Kubernetes")
 		require.False(t, *p.spec.EnableServiceLinks, "SLIPWAY_API_PORT and others would be taken for settings")
 		c := p.container(t)
 		require.True(t, *c.SecurityContext.ReadOnlyRootFilesystem)
@@ -121,6 +121,7 @@ func TestVolumesSuitTheService(t *testing.T) {
 			"api":     {"/var/lib/slipway", "/tmp"},
 			"worker":  {"/var/lib/slipway", "/tmp"},
 			"images":  {"/var/lib/slipway", "/tmp", "/var/lib/slipway/images"},
+			"kube":    {"/tmp"},
 			"migrate": {},
 		}
 		require.Equal(t, want[p.component], written)
@@ -144,6 +145,11 @@ func TestProbesOfPods(t *testing.T) {
 				if p.component == "migrate" {
 					require.Nil(t, c.LivenessProbe)
 					require.Equal(t, corev1.RestartPolicyNever, p.spec.RestartPolicy)
+					continue
+				}
+				if p.component == "kube" {
+					require.Equal(t, "/healthz probes", c.LivenessProbe.HTTPGet.Path+" "+c.LivenessProbe.HTTPGet.Port.StrVal)
+					require.Equal(t, "/readyz probes", c.ReadinessProbe.HTTPGet.Path+" "+c.ReadinessProbe.HTTPGet.Port.StrVal)
 					continue
 				}
 				scheme := schemes[name]
@@ -177,7 +183,7 @@ func TestTheProgramKnowsCommandsAndVariables(t *testing.T) {
 	t.Parallel()
 	slipway := built.Binary(t)
 	helps := map[string][]string{} // variables by command
-	for _, args := range [][]string{{"api"}, {"worker"}, {"images", "serve"}, {"migrate"}} {
+	for _, args := range [][]string{{"api"}, {"worker"}, {"images", "serve"}, {"migrate"}, {"kube", "run"}} {
 		text, err := exec.Command(slipway, append(slices.Clone(args), "--help")...).Output()
 		require.NoError(t, err, args)
 		for _, found := range variable.FindAllStringSubmatch(string(text), -1) {

@@ -204,7 +204,8 @@ func TestClusterIsInstalledByItsResources(t *testing.T) {
 	tr.awaitInstall(t, "Completed", "False", "InstallationInProgress", "")
 	tr.awaitInstall(t, "RequirementsMet", "True", "ClusterAlreadyInstalling", "The cluster requirements are met")
 	tr.kill(t)
-	tr.run(t)
+	tr.metrics = built.FreeAddress(t)
+	tr.run(t, "--metrics-listen", tr.metrics)
 
 	// The cluster is installed: its credentials are there, and it takes hosts.
 	i = tr.awaitInstall(t, "Completed", "True", "InstallationCompleted", "")
@@ -229,6 +230,7 @@ func TestClusterIsInstalledByItsResources(t *testing.T) {
 	tr.requireWorkflow(t, i.Status.DebugInfo.WorkflowURL, "one/lab")
 	host := tr.agent(t, "one")
 	require.Contains(t, host.Status.DebugInfo.WorkflowURL, "/hosts/"+host.Name)
+	tr.requireMetrics(t)
 	c = tr.restored(t)
 
 	// Everything goes, and nothing stays behind.

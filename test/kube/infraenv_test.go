@@ -49,7 +49,9 @@ type trial struct {
 	data    string // of the service
 	program *hub.Process
 	// owner is the service as the program sees it, whose tenant has what resources define.
-	owner *client.Client
+	owner   *client.Client
+	metrics string // address of the program's metrics
+	begun   time.Time
 	// bootLive starts a machine that was booted last from the image once more.
 	bootLive func(name string)
 }
@@ -79,7 +81,7 @@ func startHub(t *testing.T) *trial {
 		corev1.AddToScheme(scheme), admission.AddToScheme(scheme), events.AddToScheme(scheme),
 		agentinstall.AddToScheme(scheme), hiveext.AddToScheme(scheme), hive.AddToScheme(scheme),
 	))
-	tr := &trial{Hub: h}
+	tr := &trial{Hub: h, begun: time.Now()}
 	await.True(t, func() bool {
 		tr.kube, err = kube.New(h.Config, kube.Options{Scheme: scheme})
 		return err == nil && tr.kube.List(t.Context(), &agentinstall.InfraEnvList{}) == nil

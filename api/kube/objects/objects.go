@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -52,6 +53,7 @@ type Ref struct {
 type Index struct {
 	service Service
 	log     *slog.Logger
+	now     func() time.Time
 
 	mu      sync.Mutex
 	ids     map[Ref]uuid.UUID
@@ -63,6 +65,8 @@ type Index struct {
 	missed  []func()
 	loaded  chan struct{} // closed once the objects are known
 	watch   map[string][]func(types.NamespacedName)
+
+	followedAt atomic.Int64 // in nanoseconds; 0: never
 }
 
 // set is a call of Set.
@@ -72,11 +76,20 @@ type set struct {
 }
 
 // New returns an Index that knows nothing before Run.
-func New(service Service, log *slog.Logger) *Index {
+func New(service Service, log *slog.Logger, now func() time.Time) *Index {
 	return &Index{
-		service: service, log: log, ids: map[Ref]uuid.UUID{}, refs: map[uuid.UUID]Ref{}, users: map[uuid.UUID]bool{},
+		service: service, log: log, now: now, ids: map[Ref]uuid.UUID{}, refs: map[uuid.UUID]Ref{}, users: map[uuid.UUID]bool{},
 		hosts: map[uuid.UUID]uuid.UUID{}, loaded: make(chan struct{}), watch: map[string][]func(types.NamespacedName){},
 	}
+}
+
+// FollowedAt returns when the service last answered what has changed; zero: never.
+func (x *Index) FollowedAt() time.Time {
+	at := x.followedAt.Load()
+	if at == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, at)
 }
 
 // Watch calls fn with each resource whose object changes, and with all of a kind when changes may have been missed. Changes of before are
@@ -184,6 +197,9 @@ func (x *Index) Run(ctx context.Context) error {
 // all objects: the feed is asked for its end before, so that no change between the two is lost.
 func (x *Index) follow(ctx context.Context, cursor string) (string, error) {
 	found, err := x.service.Changes(ctx, cursor, hold)
+	if err == nil {
+		x.followedAt.Store(x.now().UnixNano())
+	}
 	switch {
 	case errors.Is(err, model.ErrGone):
 		return "", nil

@@ -79,7 +79,7 @@ func TestHostsAreFoundByTheirInfraEnvs(t *testing.T) {
 				host("d.2", first, env, true),
 			},
 		}
-		x := objects.New(s, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		x := objects.New(s, slog.New(slog.NewTextHandler(io.Discard, nil)), time.Now)
 		missed, seen := 0, []types.NamespacedName{}
 		x.WatchMissed(func() { missed++ })
 		x.Watch(objects.Host, func(key types.NamespacedName) {
@@ -118,7 +118,7 @@ func TestAListDoesNotUndoWhatIsNewer(t *testing.T) {
 	one, two := uuid.New(), uuid.New()
 	key := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: "n", Name: name} }
 	s := &service{objects: []wire.KubeObject{{Kind: "cluster", ID: one, Namespace: "n", Name: "one"}}}
-	x := objects.New(s, slog.New(slog.DiscardHandler))
+	x := objects.New(s, slog.New(slog.DiscardHandler), time.Now)
 	s.listing = func() {
 		x.Set(objects.Cluster, key("one"), uuid.Nil)
 		x.Set(objects.Cluster, key("two"), two)
@@ -157,7 +157,7 @@ func TestTheIndexFollowsTheFeed(t *testing.T) {
 				changed("d.1"),
 			},
 		}
-		x := objects.New(s, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		x := objects.New(s, slog.New(slog.NewTextHandler(io.Discard, nil)), time.Now)
 		var seen []string
 		x.Watch(objects.InfraEnv, func(key types.NamespacedName) {
 			seen = append(seen, key.Name)

@@ -160,6 +160,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- fail "images.storage.accessMode: require ReadWriteMany for several pods, or persistent=false" }}
 {{- end }}
 {{- end }}
+{{- if and .Values.kube.enabled (not .Values.kube.token.existingSecret) }}
+{{- fail "kube.token.existingSecret: require the Secret with a token of the role kube" }}
+{{- end }}
 {{- if and .Values.api.bootPort (eq .Values.tls.mode "none") }}
 {{- fail "api.bootPort: with tls.mode none the port of the API has no TLS already" }}
 {{- end }}

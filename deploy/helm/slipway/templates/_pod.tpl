@@ -1,4 +1,5 @@
-{{/* Parts that pods have in common. Their argument is {root, component, values}, the values of the component. */}}
+{{/* Parts that pods have in common. Their argument is {root, component, values}, the values of the component; podSpec takes the name of
+another serviceAccount, and whether the pod callsKubernetes, as well. */}}
 
 {{- define "slipway.componentLabels" -}}
 {{ include "slipway.labels" .root }}
@@ -46,8 +47,8 @@ securityContext:
 {{- end }}
 
 {{- define "slipway.podSpec" -}}
-serviceAccountName: {{ include "slipway.serviceAccount" .root }}
-automountServiceAccountToken: false
+serviceAccountName: {{ default (include "slipway.serviceAccount" .root) .serviceAccount }}
+automountServiceAccountToken: {{ default false .callsKubernetes }}
 # Variables of services would begin with the prefix of the settings.
 enableServiceLinks: false
 terminationGracePeriodSeconds: 30

@@ -7,7 +7,10 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"regexp"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	temporal "go.temporal.io/sdk/client"
@@ -55,4 +58,28 @@ func (tr *trial) requireWorkflow(t *testing.T, address, resource string) {
 	var opened payloads
 	require.NoError(t, json.Unmarshal(answer, &opened))
 	require.Equal(t, `"`+resource+`"`, string(opened.Payloads[0].Data))
+}
+
+// requireMetrics reads what the controllers count when one cluster is installed.
+func (tr *trial) requireMetrics(t *testing.T) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+tr.metrics+"/metrics", nil)
+	require.NoError(t, err)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	for _, line := range []string{
+		`slipway_kube_resources{kind="Agent",state="installed"} 1`,
+		`slipway_kube_resources{kind="AgentClusterInstall",state="adding-hosts"} 1`,
+		`controller_runtime_reconcile_total{controller="agent",result="success"} `,
+	} {
+		require.Contains(t, string(text), line)
+	}
+	at := regexp.MustCompile(`(?m)^slipway_kube_followed_timestamp_seconds (\S+)$`).FindSubmatch(text)
+	require.NotNil(t, at)
+	seconds, err := strconv.ParseFloat(string(at[1]), 64)
+	require.NoError(t, err)
+	require.True(t, time.UnixMilli(int64(seconds*1000)).After(tr.begun))
 }
