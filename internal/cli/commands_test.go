@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -244,6 +247,36 @@ func TestWaitFollowsChanges(t *testing.T) {
 		"preparing-for-installation", "installing", "after  wait=30", "installing", "after c1 wait=30", "finalizing", "after c2 wait=30",
 		"finalizing", "after  wait=30", "installed",
 	}, asked)
+}
+
+// A list that is watched is read when something changed, not again and again.
+func TestWatchedListsFollowChanges(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var mu sync.Mutex
+	var asked []string
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.URL.Path == "/api/assisted-install/v2/clusters" {
+			asked = append(asked, "list")
+			_, _ = w.Write([]byte(`[]`))
+			return
+		}
+		asked = append(asked, "after "+r.URL.Query().Get("after"))
+		if len(asked) == 6 {
+			cancel()
+		}
+		_, _ = w.Write([]byte(`{"cursor":"c1","changes":[]}`))
+	}))
+	t.Cleanup(service.Close)
+	var out bytes.Buffer
+	terminal := &cli.Terminal{Out: &out, Err: &out, Now: time.Now}
+	_, err := typeUntil(ctx, t, terminal, &out, service.URL, "cluster", "list", "--watch")
+	require.NoError(t, err)
+	mu.Lock()
+	defer mu.Unlock()
+	require.Equal(t, []string{"list", "after ", "list", "after c1", "list", "after c1"}, asked)
 }
 
 func TestVersionsShowWhatHostsCanBoot(t *testing.T) {

@@ -4,19 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"slipway/internal/cli/view"
-	"slipway/internal/platform/hostexec"
 )
 
 // watchFlag repeats a list.
 type watchFlag struct {
 	Watch bool `short:"w" help:"Show the list again when it changes, until interrupted."`
 }
-
-// watchPause is the time between two requests for a list.
-const watchPause = 2 * time.Second
 
 // listing is an answer of the API, and the table of it.
 type listing struct {
@@ -27,6 +22,7 @@ type listing struct {
 // show prints a list once, or again and again: redrawn in place on a terminal, where it changed elsewhere.
 func (f watchFlag) show(ctx context.Context, at *Connection, t *Terminal, read func() (listing, error)) error {
 	screen, last := t.Screen(), ""
+	var feed changed
 	for {
 		list, err := read()
 		switch {
@@ -41,7 +37,7 @@ func (f watchFlag) show(ctx context.Context, at *Connection, t *Terminal, read f
 		case !f.Watch || ExitCode(err) != exitUnreachable:
 			return err
 		}
-		if hostexec.Sleep(ctx, watchPause) != nil {
+		if feed.wait(ctx, at.Client(), err == nil) != nil {
 			return nil //nolint:nilerr // the same
 		}
 	}
