@@ -233,6 +233,16 @@ func TestClusterIsInstalledByItsResources(t *testing.T) {
 	tr.requireMetrics(t)
 	c = tr.restored(t)
 
+	// A host joins the cluster that was imported.
+	tr.setNames(t, place)
+	tr.bootAt(t, dir, tr.found(t).ID, "worker", 120, "two")
+	tr.awaitAgent(t, "two", "Bound", "False", "Unbound", "")
+	tr.changeAgent(t, "two", func(s *agentinstall.AgentSpec) {
+		s.Approved, s.ClusterDeploymentName = true, &agentinstall.ClusterReference{Namespace: "one", Name: "lab"}
+	})
+	tr.awaitAgent(t, "two", "Installed", "True", "InstallationCompleted", "")
+	require.NoError(t, sim.AwaitNodes(await.Context(t), place, time.Second, "two"))
+
 	// Everything goes, and nothing stays behind.
 	a := tr.agent(t, "one")
 	require.NoError(t, tr.kube.Delete(ctx, &hive.ClusterDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "one", Name: "lab"}}))

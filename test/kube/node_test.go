@@ -56,11 +56,7 @@ func TestNodesOfHostsThatLeaveAreRemoved(t *testing.T) {
 	tr.awaitAgent(t, "one", "Bound", "False", "Unbound", "The agent is not bound to any cluster deployment")
 	tr.changeAgent(t, "one", join)
 	tr.awaitInstall(t, "Completed", "True", "InstallationCompleted", "")
-	names, node := map[string][]netip.Addr{}, []netip.Addr{netip.MustParseAddr("192.168.111.20")}
-	for _, name := range []string{"api", "api-int", "console-openshift-console.apps"} {
-		names[name+".lab.example.com"] = node
-	}
-	require.NoError(t, place.SetNames(names))
+	tr.setNames(t, place)
 	tr.bootAt(t, dir, env.ID, "worker", 120, "two", "three")
 	for _, name := range []string{"two", "three"} {
 		tr.awaitAgent(t, name, "Bound", "False", "Unbound", "The agent is not bound to any cluster deployment")
@@ -152,4 +148,14 @@ func refusedDeletion(t *testing.T, c kubernetes.Interface) string {
 	err = maps.Delete(ctx, "a", metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &first.ResourceVersion}})
 	require.Error(t, err)
 	return strings.NewReplacer(first.ResourceVersion, "1", second.ResourceVersion, "2").Replace(err.Error())
+}
+
+// setNames publishes the names of the single node "lab", as its users do.
+func (tr *trial) setNames(t *testing.T, place *site.Site) {
+	t.Helper()
+	names, node := map[string][]netip.Addr{}, []netip.Addr{netip.MustParseAddr("192.168.111.20")}
+	for _, name := range []string{"api", "api-int", "console-openshift-console.apps"} {
+		names[name+".lab.example.com"] = node
+	}
+	require.NoError(t, place.SetNames(names))
 }
