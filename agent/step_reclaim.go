@@ -51,7 +51,8 @@ func (a *Agent) downloadBootArtifacts(ctx context.Context, req *wire.DownloadBoo
 		}
 	}
 	defer os.RemoveAll(a.host.Root.Path(stagingDir)) //nolint:errcheck // the next request removes it as well
-	for _, part := range []struct{ name, url string }{{"vmlinuz", req.KernelURL}, {"initrd", req.InitrdURL}} {
+	// The initramfs first: its address has a credential, with which the service downloads an image that it does not have.
+	for _, part := range []struct{ name, url string }{{"initrd", req.InitrdURL}, {"vmlinuz", req.KernelURL}} {
 		if err := a.fetchArtifact(ctx, part.url, path.Join(stagingDir, part.name)); err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ func (s *service) bootArtifact(w http.ResponseWriter, r *http.Request, req *requ
 		return model.NotFoundf("require one of the boot artifacts rootfs, kernel and ins-file, found %q", name)
 	}
 	req.artifact = name
-	system, err := s.system(r, req)
+	system, err := s.system(r, req, s.Images.Present)
 	if err != nil {
 		return err
 	}
@@ -99,9 +99,11 @@ func (s *service) bootArtifact(w http.ResponseWriter, r *http.Request, req *requ
 	})
 }
 
-// system finds the operating system. At the limit of bodies it refuses before it looks anything up, because refused
+// system finds the operating system by one of the methods of liveisos.Store. At the limit of bodies it refuses before it looks anything up, because refused
 // clients retry often.
-func (s *service) system(r *http.Request, req *request) (*liveisos.Image, error) {
+func (s *service) system(
+	r *http.Request, req *request, find func(version, architecture, imageType string) (*liveisos.Image, error),
+) (*liveisos.Image, error) {
 	if s.full(r) {
 		return nil, download.ErrBusy
 	}
@@ -109,7 +111,7 @@ func (s *service) system(r *http.Request, req *request) (*liveisos.Image, error)
 	if req.imageType == string(wire.ImageTypeDisconnectedIso) {
 		kind = openshift.TypeDisconnectedISO
 	}
-	return s.Images.Find(req.version, req.arch, kind)
+	return find(req.version, req.arch, kind)
 }
 
 // full reports whether a request asks for a body while as many are sent as may be at once.
@@ -130,7 +132,7 @@ func (s *service) imageOf(r *http.Request, req *request, artifact string) (*buil
 		return nil, nil, err
 	}
 	// After the credential: an image that is not here is downloaded for whoever asks for it.
-	system, err := s.system(r, req)
+	system, err := s.system(r, req, s.Images.Find)
 	if err != nil {
 		return nil, nil, err
 	}

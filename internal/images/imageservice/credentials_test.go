@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/imageservice"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/testing/isotest"
@@ -155,11 +157,25 @@ func TestImagesAreDownloadedForNobodyWithoutACredential(t *testing.T) {
 	t.Parallel()
 	path, _ := liveISO(t, isotest.Options{})
 	l := newLocal(t, auth.ModeLocal)
-	images := newImageService(t, l.closed, path, nil)
+	var store *liveisos.Store
+	images := newImageService(t, l.closed, path, func(o *imageservice.Options) {
+		list := openshift.OSImages{{OpenShiftVersion: "4.22.9", CPUArchitecture: "ppc64le", Version: "9.6", URL: "http://mirror.invalid/a.iso"}}
+		var err error
+		store, err = liveisos.Open(liveisos.Options{
+			Folder: t.TempDir(), Images: list, OnDemand: true, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		})
+		require.NoError(t, err)
+		o.Images = store
+	})
 	e := l.infraEnv()
+	for _, artifact := range []string{"rootfs", "kernel", "ins-file"} {
+		require.Equal(t, http.StatusServiceUnavailable, images.get("/boot-artifacts/"+artifact+"?version=4.22.9&arch=ppc64le").Status, artifact)
+	}
 	missing := "/byid/" + e.ID.String() + "/4.22.9/ppc64le/full.iso"
 	images.get(missing).Message(http.StatusUnauthorized)
 	images.get("/images/" + e.ID.String() + "/pxe-initrd?version=4.22.9&arch=ppc64le").Message(http.StatusUnauthorized)
+	require.Equal(t, liveisos.StateOnDemand, store.Status()[0].State)
 	user := []string{"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser})}
 	require.NotContains(t, []int{http.StatusOK, http.StatusUnauthorized}, images.get(missing, user...).Status, "a user waits for it")
+	require.Equal(t, liveisos.StateWaiting, store.Status()[0].State)
 }

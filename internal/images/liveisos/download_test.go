@@ -379,8 +379,11 @@ func TestAnImageOnDemandIsDownloadedWhenItIsRequested(t *testing.T) {
 	onDemand := func(o *liveisos.Options) { o.OnDemand = true }
 	b := newBench(t, images, onDemand)
 	stop := b.run()
+	_, err := b.Present("4.22", "", "")
+	require.ErrorIs(t, err, model.ErrUnavailable)
+	require.ErrorContains(t, err, "is downloaded when the image of an InfraEnv is requested")
 	require.Equal(t, liveisos.StateOnDemand, b.status("4.22").State)
-	_, err := b.Find("4.22", "", "")
+	_, err = b.Find("4.22", "", "")
 	require.ErrorIs(t, err, model.ErrUnavailable)
 	b.log.await(ready)
 	b.requireContent("4.22", content)

@@ -85,6 +85,8 @@ type NotReady struct {
 func (n *NotReady) Error() string {
 	what := "waits for its download"
 	switch {
+	case n.State == StateOnDemand:
+		what = "is downloaded when the image of an InfraEnv is requested"
 	case n.State == StateFailed:
 		what = "is not usable yet"
 	case n.State == StateDownloading && n.Size > 0:
@@ -103,11 +105,11 @@ func (n *NotReady) Unwrap() []error {
 	return []error{model.ErrUnavailable, n.Err}
 }
 
-// missing makes the error for an entry that look did not find, and schedules its download.
-func (s *Store) missing(e *entry, err error) error {
+// missing makes the error for an entry that look did not find, and requests its download.
+func (s *Store) missing(e *entry, err error, request func(*progress)) error {
 	s.mu.Lock()
 	e.lost()
-	e.request()
+	request(&e.progress)
 	out := &NotReady{
 		Image: e.image, State: e.state, Done: e.done, Size: e.size, Err: e.err, RetryAfter: e.retryAfter(s.o.Now()),
 	}

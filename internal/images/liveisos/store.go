@@ -62,19 +62,28 @@ func begun(path string) bool {
 	return err == nil
 }
 
-// Find returns the image that hosts of a version and architecture boot, chosen as
-// openshift.OSImages.Find does; imageType is empty or openshift.TypeDisconnectedISO.
+// Find returns the image that hosts of a version and architecture boot, chosen as openshift.OSImages.Find does; imageType is empty or
+// openshift.TypeDisconnectedISO. An image that is not on disk is downloaded.
 //
-// Errors: model.ErrInvalid for an invalid version, model.ErrNotFound when no such image
-// is available, *NotReady while it is listed but not on disk.
+// Errors: model.ErrInvalid for an invalid version, model.ErrNotFound when no such image is available, *NotReady while it is listed but not
+// on disk.
 func (s *Store) Find(version, architecture, imageType string) (*Image, error) {
+	return s.find(version, architecture, imageType, (*progress).request)
+}
+
+// Present does what Find does, for callers without a credential: it lets no image be downloaded.
+func (s *Store) Present(version, architecture, imageType string) (*Image, error) {
+	return s.find(version, architecture, imageType, func(*progress) {})
+}
+
+func (s *Store) find(version, architecture, imageType string, request func(*progress)) (*Image, error) {
 	e, err := s.choose(version, architecture, imageType)
 	if err != nil {
 		return nil, err
 	}
 	found, err := s.look(e)
 	if err != nil {
-		return nil, s.missing(e, err)
+		return nil, s.missing(e, err, request)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
