@@ -99,8 +99,8 @@ func (s *service) bootArtifact(w http.ResponseWriter, r *http.Request, req *requ
 	})
 }
 
-// system finds the operating system by one of the methods of liveisos.Store. At the limit of bodies it refuses before it looks anything up, because refused
-// clients retry often.
+// system finds the operating system by one of the methods of liveisos.Store. At the limit of bodies it refuses before it looks anything
+// up, because refused clients retry often.
 func (s *service) system(
 	r *http.Request, req *request, find func(version, architecture, imageType string) (*liveisos.Image, error),
 ) (*liveisos.Image, error) {
