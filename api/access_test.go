@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -145,6 +147,56 @@ func (l *local) ownToken(w *fixture, role auth.Role, o admission.Object) string 
 	return l.hostToken(o.InfraEnvID, o.HostID)
 }
 
+// canary is the secret in each field that can hold one.
+const canary = "hunter2"
+
+// plant puts secrets into the objects of a request, and into the hosts of a cluster or InfraEnv.
+func (w *fixture) plant(o admission.Object) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	known := func(err error) { require.True(w.t, err == nil || errors.Is(err, model.ErrNotFound), "%v", err) }
+	const address = "http://ann:" + canary + "@proxy.example.com:3128"
+	if o.ClusterID != uuid.Nil {
+		_, err := w.store.UpdateCluster(ctx, o.ClusterID, func(c *model.Cluster, _ *store.Tx) error {
+			c.InstallConfigOverride = `{"platform":{"baremetal":{"hosts":[{"bmc":{"password":"` + canary + `"}}]}}}`
+			c.Proxy.HTTP, c.Proxy.HTTPS = address, address
+			return nil
+		})
+		known(err)
+	}
+	var hosts [][2]uuid.UUID
+	if o.ClusterID != uuid.Nil || o.InfraEnvID != uuid.Nil {
+		known(w.store.Hosts(ctx, store.HostFilter{ClusterID: o.ClusterID, InfraEnvID: o.InfraEnvID}, func(h *model.Host) error {
+			hosts = append(hosts, [2]uuid.UUID{h.InfraEnvID, h.ID})
+			return nil
+		}))
+	}
+	envs := []uuid.UUID{o.InfraEnvID}
+	for _, host := range hosts {
+		_, err := w.store.UpdateHost(ctx, host[0], host[1], func(h *model.Host, _ *store.Tx) error {
+			h.IgnitionConfigOverrides = `{"ignition":{"version":"3.1.0"},"passwd":{"users":[{"name":"core","passwordHash":"` + canary + `"}]}}`
+			h.InstallerArgs = []string{"--append-karg", "rd.example=" + canary}
+			h.Fencing = &model.FencingCredentials{Address: "192.0.2.1", Username: canary, Password: canary}
+			return nil
+		})
+		known(err)
+		envs = append(envs, host[0])
+	}
+	for _, id := range envs {
+		if id == uuid.Nil {
+			continue
+		}
+		_, err := w.store.UpdateInfraEnv(ctx, id, func(e *model.InfraEnv, _ *store.Tx) error {
+			e.Proxy.HTTP, e.Proxy.HTTPS = address, address
+			e.IgnitionConfigOverride = `{"ignition":{"version":"3.1.0"},"passwd":{"users":[{"name":"core","passwordHash":"` + canary + `"}]}}`
+			e.KernelArguments = []model.KernelArgument{{Operation: "append", Value: "rd.example=" + canary}}
+			e.StaticNetworkConfig = `[{"network_yaml":"interfaces:\n- name: eth0\n  802.1x:\n    private-key-password: ` + canary + `\n"}]`
+			return nil
+		})
+		known(err)
+	}
+}
+
 // Each operation is asked by each role, about objects of its own. A cell that is not in the table is refused, and a cell in it is not
 // refused for its role.
 func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
@@ -163,7 +215,17 @@ func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
 	table["undeleteCluster"] = exercise{ok: func(w *fixture) call { return post(ownClusterPath(w.defined())+"/undelete", nil) }}
 	operations, err := api.Operations()
 	require.NoError(t, err)
-	tried, denied := 0, 0
+	member := with(w.member(w.defined(), model.HostKnown), "") // lists have a host, whose objects have secrets
+	inCluster := deref(must(l.store.Host(t.Context(), objectsOf(member).InfraEnvID, objectsOf(member).HostID)).ClusterID)
+	w.plant(objectsOf(member))
+	for id, c := range map[string]call{
+		"ListInfraEnvs": get("/v2/infra-envs"), "v2ListHosts": get(envPath(objectsOf(member).InfraEnvID) + "/hosts"),
+		"ListClusterHosts": get(clusterPath(inCluster) + "/hosts"), "v2ListClusters": get("/v2/clusters?with_hosts=true"),
+	} {
+		table[id] = exercise{ok: func(*fixture) call { return c }}
+	}
+	tried, denied, searched := 0, 0, 0
+	secrets := map[string]bool{} // operations that show some to users
 	for _, o := range operations {
 		e, known := table[o.ID]
 		if !known {
@@ -178,6 +240,7 @@ func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
 				l.changeHost(o.InfraEnvID, o.HostID, func(h *model.Host) { h.Status = model.HostReclaiming })
 			}
 			tried++
+			w.plant(objectsOf(c.path))
 			return l.closed.send(c.method, c.path, c.body, append(slices.Clone(c.headers), roles[role], token)...)
 		}
 		var refused call // changes nothing: its objects serve all roles that are refused
@@ -186,6 +249,12 @@ func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
 				r := ask(role, e.ok(w))
 				require.NotContains(t, []int{http.StatusUnauthorized, http.StatusTooManyRequests}, r.Status, "%s as %s: %s", o.ID, role, r.Body)
 				require.NotContains(t, string(r.Body), "for "+o.ID, "%s as %s", o.ID, role)
+				shown := string(r.Body) + fmt.Sprint(r.Header)
+				if strings.Contains(shown, canary) {
+					secrets[o.ID] = true
+					require.Contains(t, []auth.Role{auth.RoleAdmin, auth.RoleUser, auth.RoleKube}, role, "%s shows secrets: %s", o.ID, shown)
+				}
+				searched++
 				if (role == auth.RoleUser || role == auth.RoleKube) && o.ID != "RevokeToken" {
 					require.NotEqual(t, http.StatusNotFound, r.Status, "%s as %s: %s", o.ID, role, r.Body)
 				}
@@ -199,8 +268,13 @@ func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
 			require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden}, r.Status, "%s as %s: %s", o.ID, role, r.Body)
 		}
 	}
-	t.Logf("cells tried %d, denied %d, unexpected 0", tried, denied)
+	t.Logf("cells tried %d, denied %d, unexpected 0; answers searched for secrets %d", tried, denied, searched)
 	require.Equal(t, len(operations)*len(roles), tried)
+	for _, id := range []string{
+		"ListInfraEnvs", "GetInfraEnv", "v2ListClusters", "v2GetCluster", "v2GetHost", "v2ListHosts", "ListClusterHosts",
+	} {
+		require.True(t, secrets[id], "%s shows no secret to its user: the search finds none", id)
+	}
 }
 
 // Attack: a token of a pool environment whose other host is in another cluster.

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/api/admission"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/store"
@@ -211,6 +212,10 @@ func TestWatchersOfTheAgentBasedInstallerMayLook(t *testing.T) {
 	l.closed.want(http.StatusOK, http.MethodGet, "/v2/clusters", nil, watcher...)
 	l.closed.send(http.MethodDelete, clusterPath(uuid.New()), nil, watcher...).Message(http.StatusUnauthorized)
 	e := l.infraEnv(uuid.Nil)
+	(&fixture{l.service}).plant(admission.Object{InfraEnvID: e.ID})
+	r := l.closed.want(http.StatusOK, http.MethodGet, "/v2/infra-envs", nil, watcher...)
+	require.NotContains(t, string(r.Body), canary)
+	require.NotContains(t, string(r.Body), "download_url\":\"http", "it would open the image")
 	agent := []string{"X-Secret-Key", l.token(auth.Grant{Scheme: auth.SchemeAgent})}
 	l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/hosts", nil, agent...)
 	l.closed.send(http.MethodGet, hostPath(e.ID, uuid.New()), nil, agent...).Message(http.StatusUnauthorized)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -25,7 +26,7 @@ func (s *server) showBootArtifacts(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	link, err := s.Identity.ImageLink(e)
+	link, err := s.Identity.ImageLink(e, time.Time{})
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,9 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 		if r.URL.Query().Get("openshift_cluster_id") != "" { // zeros are an id too, which no cluster has
 			filter.OpenShiftClusterID = &params.OpenshiftClusterID
 		}
-		view := func(c *model.Cluster) clusterView { return clusterView{c, counts[c.ID], operators[c.ID], redact(r)} }
+		view := func(c *model.Cluster) clusterView {
+			return clusterView{c, counts[c.ID], operators[c.ID], readsSecrets(r)}
+		}
 		if !params.WithHosts {
 			return s.Store.Clusters(r.Context(), filter, func(c *model.Cluster) error { return yield(view(c).toWire()) })
 		}
@@ -80,6 +82,6 @@ func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UU
 	if err != nil {
 		return err
 	}
-	view.redacted = redact(r)
+	view.secrets = readsSecrets(r)
 	return ok(w, view.toWire())
 }

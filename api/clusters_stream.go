@@ -29,7 +29,7 @@ func (s *server) wholeCluster(ctx context.Context, v clusterView) written {
 		if _, err := io.WriteString(out, before+strings.TrimSuffix(hostsField, "]")); err != nil {
 			return err
 		}
-		view := hostView{singleNode: v.cluster.SingleNode(), inventory: true, connectivity: true, redacted: v.redacted}
+		view := hostView{singleNode: v.cluster.SingleNode(), inventory: true, connectivity: true, secrets: v.secrets}
 		separator := ""
 		err = s.Store.Hosts(ctx, store.HostFilter{ClusterID: v.cluster.ID, Connectivity: true}, func(h *model.Host) error {
 			text, err := json.Marshal(hostToWire(h, view))
@@ -62,7 +62,7 @@ func (s *server) replyDefinition(status int, w http.ResponseWriter, r *http.Requ
 	if err != nil {
 		return err
 	}
-	view.redacted = redact(r)
+	view.secrets = readsSecrets(r)
 	whole := s.wholeCluster(r.Context(), view)
 	return s.respond(status, w, func(out io.Writer) error {
 		if err := whole(out); err != nil {

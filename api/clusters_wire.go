@@ -21,8 +21,8 @@ type clusterView struct {
 	cluster   *model.Cluster
 	counts    store.HostCounts
 	operators []model.MonitoredOperator
-	// redacted leaves out secrets that open other machines: passwords in overrides and in addresses of proxies.
-	redacted bool
+	// secrets are shown: see redactCluster.
+	secrets bool
 }
 
 // toWire maps a cluster to its format in the API.
@@ -36,9 +36,8 @@ func (v clusterView) toWire() wire.Cluster {
 	out.SchedulableMastersForcedTrue = v.counts.Workers < workersToFreeMasters
 	out.Hosts = []wire.Host{} // see wholeCluster
 	out.MonitoredOperators = operatorsToWire(v.cluster, v.operators)
-	if v.redacted {
-		out.InstallConfigOverrides = redactedJSON(out.InstallConfigOverrides)
-		out.HTTPProxy, out.HTTPSProxy = withoutPassword(out.HTTPProxy), withoutPassword(out.HTTPSProxy)
+	if !v.secrets {
+		redactCluster(&out)
 	}
 	return out
 }

@@ -23,7 +23,9 @@ func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uui
 		if err != nil {
 			return err
 		}
-		view := hostView{singleNode: c.SingleNode(), inventory: params.WithInventory, connectivity: params.WithConnectivity, redacted: redact(r)}
+		view := hostView{
+			singleNode: c.SingleNode(), inventory: params.WithInventory, connectivity: params.WithConnectivity, secrets: readsSecrets(r),
+		}
 		filter := store.HostFilter{
 			ClusterID:    id,
 			Role:         string(params.Role),
@@ -50,7 +52,9 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 			r.Context(),
 			store.HostFilter{InfraEnvID: id, Connectivity: true, Tenant: admission.Tenant(r)},
 			func(h *model.Host) error {
-				return yield(hostToWire(h, hostView{singleNode: single[deref(h.ClusterID)], inventory: true, connectivity: true, redacted: redact(r)}))
+				view := whole
+				view.singleNode, view.secrets = single[deref(h.ClusterID)], readsSecrets(r)
+				return yield(hostToWire(h, view))
 			},
 		)
 	})
@@ -147,7 +151,7 @@ func (s *server) hostView(r *http.Request, infraEnvID, hostID uuid.UUID) (wire.H
 		return wire.Host{}, err
 	}
 	view := whole
-	view.redacted = redact(r)
+	view.secrets = readsSecrets(r)
 	if h.Bootstrap && h.ClusterID != nil {
 		c, err := s.Store.Cluster(ctx, *h.ClusterID)
 		if err != nil {

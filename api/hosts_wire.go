@@ -19,10 +19,10 @@ type hostView struct {
 	singleNode   bool // of a cluster with one control plane host
 	inventory    bool
 	connectivity bool
-	redacted     bool // without secrets that open the host: see clusterView
+	secrets      bool // see redactHost
 }
 
-// whole shows everything of a host.
+// whole shows everything of a host but secrets.
 var whole = hostView{inventory: true, connectivity: true}
 
 // hostToWire maps a host to its format in the API.
@@ -46,8 +46,8 @@ func hostToWire(h *model.Host, view hostView) wire.Host {
 	addHostProgress(&out, h, view)
 	addHostFacts(&out, h, view)
 	addHostChoices(&out, h)
-	if view.redacted {
-		out.IgnitionConfigOverrides = ""
+	if !view.secrets {
+		redactHost(&out)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"slipway/api/admission"
 	"slipway/internal/model"
@@ -20,8 +21,8 @@ type Identity interface {
 	Renew(credential string) (model.Secret, error)
 	// UserToken signs a token of a user; auth.ErrNoUserTokens where this service makes none.
 	UserToken(t model.UserToken) (model.Secret, error)
-	// ImageLink returns the link that opens the discovery image of an InfraEnv.
-	ImageLink(e *model.InfraEnv) (auth.ImageLink, error)
+	// ImageLink returns the link that opens the discovery image of an InfraEnv, at most until a time that is not zero.
+	ImageLink(e *model.InfraEnv, until time.Time) (auth.ImageLink, error)
 }
 
 // SignIn gives users of an issuer of OpenID Connect tokens of this service.

@@ -40,7 +40,7 @@ func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	out, err := s.infraEnvToWire(e)
+	out, err := s.infraEnvToWire(e, readsSecrets(r))
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *server) ListInfraEnvs(w http.ResponseWriter, r *http.Request, params wi
 	}
 	out := make([]wire.InfraEnv, len(list))
 	for i, e := range list {
-		if out[i], err = s.infraEnvToWire(e); err != nil {
+		if out[i], err = s.infraEnvToWire(e, readsSecrets(r)); err != nil {
 			return err
 		}
 	}
@@ -233,12 +233,9 @@ func (s *server) replyInfraEnv(how reply, w http.ResponseWriter, r *http.Request
 	if err != nil {
 		return err
 	}
-	out, err := s.infraEnvToWire(e)
+	out, err := s.infraEnvToWire(e, readsSecrets(r))
 	if err != nil {
 		return err
-	}
-	if redact(r) {
-		redactInfraEnv(&out)
 	}
 	return how(w, out)
 }

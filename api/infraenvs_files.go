@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/hostconfig/staticnet"
 	"slipway/internal/model"
@@ -32,7 +33,7 @@ func (s *server) V2DownloadInfraEnvFiles(
 	switch params.FileName {
 	case wire.V2DownloadInfraEnvFilesParamsFileNameIpxeScript:
 		// Never the same for long: it holds a token with an end, and knows whether its machine was installed.
-		script, err := s.ipxeScript(r.Context(), e, params)
+		script, err := s.ipxeScript(r.Context(), e, params, admission.CallerOf(r).ExpiresAt)
 		if err != nil {
 			return err
 		}

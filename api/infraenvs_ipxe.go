@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"strings"
+	"time"
 
 	"slipway/internal/images/imageurl"
 	"slipway/internal/model"
@@ -12,10 +13,14 @@ import (
 // ipxeScript boots a machine over the network into the discovery image. With control of the boot order it first asks
 // for the MAC address: an installed host boots from its disk. Scripts of openshift/assisted-service that sites have stored
 // send the MAC address alone (internal/bminventory/inventory_v2_handlers.go, V2DownloadInfraEnvFiles).
-func (s *server) ipxeScript(ctx context.Context, e *model.InfraEnv, p wire.V2DownloadInfraEnvFilesParams) ([]byte, error) {
+//
+// Its addresses end at until, if that is not zero: a script that was fetched by an address opens nothing for longer than that.
+func (s *server) ipxeScript(
+	ctx context.Context, e *model.InfraEnv, p wire.V2DownloadInfraEnvFilesParams, until time.Time,
+) ([]byte, error) {
 	controlled := p.IpxeScriptType == wire.V2DownloadInfraEnvFilesParamsIpxeScriptTypeBootOrderControl
 	if controlled && p.Mac == "" {
-		script, err := s.images.ChainScript(e, BasePath+"/v2/infra-envs/"+e.ID.String()+"/downloads/files")
+		script, err := s.images.ChainScript(e, BasePath+"/v2/infra-envs/"+e.ID.String()+"/downloads/files", until)
 		return []byte(script), err
 	}
 	if p.Mac != "" {
@@ -27,7 +32,7 @@ func (s *server) ipxeScript(ctx context.Context, e *model.InfraEnv, p wire.V2Dow
 			return []byte(imageurl.FromDisk), nil
 		}
 	}
-	script, err := s.images.DiscoveryScript(e)
+	script, err := s.images.DiscoveryScript(e, until)
 	return []byte(script), err
 }
 

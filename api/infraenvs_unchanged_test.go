@@ -178,7 +178,7 @@ func TestConfigIsTheSameEachTimeAndInEveryProcess(t *testing.T) {
 		row := must(s.store.InfraEnv(t.Context(), e.ID))
 		token, err := options.Identity.AgentToken(row)
 		require.NoError(t, err)
-		link, err := options.Identity.ImageLink(row)
+		link, err := options.Identity.ImageLink(row, time.Time{})
 		require.NoError(t, err)
 		process := &service{t: t, url: serve(t, options)}
 		for range 2 {

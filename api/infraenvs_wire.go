@@ -7,8 +7,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// infraEnvToWire maps an InfraEnv to its format in the API.
-func (s *server) infraEnvToWire(e *model.InfraEnv) (wire.InfraEnv, error) {
+// infraEnvToWire maps an InfraEnv to its format in the API; without secrets see redactInfraEnv.
+func (s *server) infraEnvToWire(e *model.InfraEnv, secrets bool) (wire.InfraEnv, error) {
 	address, expires, err := s.images.ISO(e)
 	out := wire.InfraEnv{
 		Kind: wire.InfraEnvKindInfraEnv, ID: e.ID, Href: BasePath + "/v2/infra-envs/" + e.ID.String(), Name: e.Name,
@@ -31,13 +31,8 @@ func (s *server) infraEnvToWire(e *model.InfraEnv) (wire.InfraEnv, error) {
 	if len(e.KernelArguments) > 0 {
 		out.KernelArguments = jsonText(e.KernelArguments)
 	}
+	if !secrets {
+		redactInfraEnv(&out)
+	}
 	return out, err
-}
-
-// redactInfraEnv removes data that opens or reveals more than the caller has: another address of the image, which would prolong its
-// own, and passwords.
-func redactInfraEnv(e *wire.InfraEnv) {
-	e.DownloadURL, e.ExpiresAt = "", wire.DateTime{}
-	e.Proxy.HTTPProxy, e.Proxy.HTTPSProxy = withoutPassword(e.Proxy.HTTPProxy), withoutPassword(e.Proxy.HTTPSProxy)
-	e.IgnitionConfigOverride = redactedJSON(e.IgnitionConfigOverride)
 }

@@ -34,7 +34,6 @@ func (s *server) supportFiles(ctx context.Context, c *model.Cluster) ([]supportF
 	if err != nil {
 		return nil, err
 	}
-	view.redacted = true
 	files := []supportFile{
 		{"cluster_metadata.json", s.wholeCluster(ctx, view)},
 		{"cluster_events.json", s.eventsOf(ctx, c)},

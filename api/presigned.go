@@ -57,15 +57,15 @@ func signedAddress(path string, query url.Values) string {
 	return path + "?" + rest.Encode()
 }
 
-// checkSignature holds a request against the signature in its address.
-func (s *server) checkSignature(r *http.Request) error {
+// checkSignature holds a request against the signature in its address, and returns when that ends.
+func (s *server) checkSignature(r *http.Request) (time.Time, error) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return errors.New("require a download")
+		return time.Time{}, errors.New("require a download")
 	}
 	query, signer := r.URL.Query(), s.addresses()
 	if id, err := uuid.Parse(chi.URLParam(r, "infra_env_id")); err == nil {
 		if signer, err = s.addressesOf(r.Context(), id); err != nil {
-			return err
+			return time.Time{}, err
 		}
 	}
 	return signer.Verify(signedAddress(r.URL.Path, query), query.Get(admission.SignatureParam))

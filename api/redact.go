@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"slipway/api/admission"
 	"slipway/internal/platform/auth"
+	"slipway/internal/wire"
 )
 
 // redacted stands for a secret that a caller is not to see. That there is one stays visible: the controller of a new cluster acts
@@ -16,12 +19,78 @@ import (
 const redacted = "[redacted]"
 
 // secretWords are in the names of values that are secret in an install-config (bmc.password, pullSecret, vcenters[].password,
-// additionalTrustBundle is none) and in its overrides.
-var secretWords = []string{"password", "secret", "token", "credential", "privatekey"}
+// additionalTrustBundle is none), in its overrides, and in network settings (NMState: 802.1x, WireGuard, IPsec).
+var secretWords = []string{"password", "passphrase", "secret", "token", "credential", "privatekey", "psk", "presharedkey"}
 
-// redact reports whether secrets are left out for a caller: machines need none, and viewers are not to have any.
-func redact(r *http.Request) bool {
-	return !slices.Contains([]auth.Role{auth.RoleAdmin, auth.RoleUser, auth.RoleKube}, admission.CallerOf(r).Role)
+// readsSecrets reports whether a caller sees the secrets of clusters, hosts and InfraEnvs: machines need none, and viewers are not to have
+// any.
+func readsSecrets(r *http.Request) bool {
+	return slices.Contains([]auth.Role{auth.RoleAdmin, auth.RoleUser, auth.RoleKube}, admission.CallerOf(r).Role)
+}
+
+// redactCluster leaves out of a cluster what opens other machines: passwords in overrides and addresses.
+func redactCluster(c *wire.Cluster) {
+	c.InstallConfigOverrides = redactedJSON(c.InstallConfigOverrides)
+	c.HTTPProxy, c.HTTPSProxy = withoutPassword(c.HTTPProxy), withoutPassword(c.HTTPSProxy)
+	c.IgnitionEndpoint.URL = withoutPassword(c.IgnitionEndpoint.URL)
+}
+
+// redactHost leaves out of a host what opens it: its Ignition override, values of arguments, and the account of its management controller.
+func redactHost(h *wire.Host) {
+	h.IgnitionConfigOverrides, h.FencingCredentials = "", ""
+	if h.InstallerArgs == "" {
+		return
+	}
+	var arguments []string
+	_ = json.Unmarshal([]byte(h.InstallerArgs), &arguments) // written here
+	for n, argument := range arguments {
+		arguments[n] = withoutValue(argument)
+	}
+	h.InstallerArgs = jsonText(arguments)
+}
+
+// redactInfraEnv leaves out of an InfraEnv what opens or reveals more than the caller has: another address of the image, which would
+// prolong its own, passwords in addresses, overrides and network settings, and values of kernel arguments.
+func redactInfraEnv(e *wire.InfraEnv) {
+	e.DownloadURL, e.ExpiresAt = "", wire.DateTime{}
+	e.Proxy.HTTPProxy, e.Proxy.HTTPSProxy = withoutPassword(e.Proxy.HTTPProxy), withoutPassword(e.Proxy.HTTPSProxy)
+	e.IgnitionConfigOverride = redactedJSON(e.IgnitionConfigOverride)
+	e.StaticNetworkConfig = redactedNetwork(e.StaticNetworkConfig)
+	if e.KernelArguments == "" {
+		return
+	}
+	var arguments []wire.KernelArgument
+	_ = json.Unmarshal([]byte(e.KernelArguments), &arguments) // written here
+	for n := range arguments {
+		arguments[n].Value = withoutValue(arguments[n].Value)
+	}
+	e.KernelArguments = jsonText(arguments)
+}
+
+// redactedNetwork replaces the secrets in the network settings of hosts; settings that cannot be read are left out.
+func redactedNetwork(text string) string {
+	var hosts []wire.HostStaticNetworkConfig
+	if text == "" || json.Unmarshal([]byte(text), &hosts) != nil {
+		return ""
+	}
+	for n := range hosts {
+		var tree any
+		err := yaml.Unmarshal([]byte(hosts[n].NetworkYaml), &tree)
+		hosts[n].NetworkYaml = ""
+		if out, writeErr := yaml.Marshal(redactedTree(tree)); err == nil && writeErr == nil {
+			hosts[n].NetworkYaml = string(out)
+		}
+	}
+	return jsonText(hosts)
+}
+
+// withoutValue replaces the value of an argument NAME=VALUE: passwords are in values, under any name.
+func withoutValue(argument string) string {
+	name, value, found := strings.Cut(argument, "=")
+	if !found || value == "" {
+		return argument
+	}
+	return name + "=" + redacted
 }
 
 // redactedJSON replaces the secrets in a JSON object; a text that cannot be read is left out.
@@ -44,11 +113,14 @@ func redactedTree(tree any) any {
 	switch node := tree.(type) {
 	case map[string]any:
 		for name, value := range node {
-			if _, text := value.(string); text && secretName(name) {
-				node[name] = redacted
-				continue
+			switch value.(type) {
+			case map[string]any, []any, bool, nil:
+				node[name] = redactedTree(value)
+			default: // a text or a number
+				if node[name] = redactedTree(value); secretName(name) {
+					node[name] = redacted
+				}
 			}
-			node[name] = redactedTree(value)
 		}
 	case []any:
 		for i, value := range node {
@@ -61,7 +133,7 @@ func redactedTree(tree any) any {
 }
 
 func secretName(name string) bool {
-	name = strings.ToLower(name)
+	name = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
 	for _, word := range secretWords {
 		if strings.Contains(name, word) {
 			return true

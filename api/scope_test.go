@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -54,7 +55,7 @@ func TestCredentialsOfOtherObjectsOpenNothing(t *testing.T) {
 	l.host(env.ID)
 	image := l.want(http.StatusOK, http.MethodGet, envPath(env.ID)+"/downloads/image-url", nil).Object()
 	require.NotEmpty(t, image["url"])
-	link, err := l.tokens.ImageLink(&model.InfraEnv{ID: env.ID, TokenKey: must(l.store.TokenKey(t.Context(), env.ID))})
+	link, err := l.tokens.ImageLink(&model.InfraEnv{ID: env.ID, TokenKey: must(l.store.TokenKey(t.Context(), env.ID))}, time.Time{})
 	require.NoError(t, err)
 	foreign := map[string]string{
 		"the agent of another InfraEnv":     l.token(auth.Grant{InfraEnvID: env.ID}),

@@ -2,8 +2,11 @@ package api_test
 
 import (
 	"net/http"
+	"regexp"
 	"testing"
+	"time"
 
+	"github.com/golang-jwt/jwt/v4"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -274,7 +277,7 @@ func TestAddressesOfImagesProlongNothing(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	link, err := l.tokens.ImageLink(must(l.store.InfraEnv(t.Context(), e.ID)))
+	link, err := l.tokens.ImageLink(must(l.store.InfraEnv(t.Context(), e.ID)), time.Time{})
 	require.NoError(t, err)
 	r := l.closed.in(auth.SchemeURL, http.MethodGet, envPath(e.ID), link.Value)
 	require.Equal(t, http.StatusOK, r.Status)
@@ -283,4 +286,33 @@ func TestAddressesOfImagesProlongNothing(t *testing.T) {
 	l.closed.in(auth.SchemeURL, http.MethodGet, "/v2/events?infra_env_id="+e.ID.String(), link.Value).Message(http.StatusForbidden)
 	user := l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID), nil, "Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser}))
 	require.NotEmpty(t, user.Object()["download_url"])
+
+	// Scripts hold an address of the image, which ends with the address that they were fetched by.
+	row := must(l.store.InfraEnv(t.Context(), e.ID))
+	soon := time.Now().Add(time.Minute).Truncate(time.Second)
+	short, err := l.tokens.ImageLink(row, soon)
+	require.NoError(t, err)
+	signed := l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files-presigned?file_name=ipxe-script", nil,
+		"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser})).Object()
+	signedEnd, err := time.Parse(time.RFC3339, signed["expires_at"].(string)) //nolint:forcetypeassert // fails the test
+	require.NoError(t, err)
+	for _, kind := range []string{"", "&ipxe_script_type=boot-order-control"} {
+		r := l.closed.in(auth.SchemeURL, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=ipxe-script"+kind, short.Value)
+		require.Equal(t, http.StatusOK, r.Status)
+		require.Equal(t, soon.UTC(), endOf(t, string(r.Body)))
+	}
+	r = l.closed.follow(signed["url"].(string)) //nolint:forcetypeassert // fails the test
+	require.Equal(t, http.StatusOK, r.Status)
+	require.False(t, endOf(t, string(r.Body)).After(signedEnd))
+}
+
+// endOf returns when the token in an iPXE script ends.
+func endOf(t *testing.T, script string) time.Time {
+	t.Helper()
+	found := regexp.MustCompile(`(?:api_key=|bytoken/|byapikey/)([^/&?\s]+)`).FindStringSubmatch(script)
+	require.NotNil(t, found, script)
+	var sent jwt.RegisteredClaims
+	_, _, err := jwt.NewParser().ParseUnverified(found[1], &sent)
+	require.NoError(t, err)
+	return sent.ExpiresAt.UTC()
 }

@@ -65,10 +65,13 @@ const SignatureParam = "signature"
 func (g *Gate) authenticate(r *http.Request, o *operation) (Caller, error) {
 	switch {
 	case r.URL.Query().Has(SignatureParam):
-		if err := g.o.CheckSignature(r); err != nil {
+		expires, err := g.o.CheckSignature(r)
+		if err != nil {
 			return Caller{}, refusal(SignatureParam, err)
 		}
-		return Anyone, nil
+		caller := Anyone
+		caller.ExpiresAt = expires
+		return caller, nil
 	case g.o.Identity.Open():
 		return Anyone, nil
 	}

@@ -18,8 +18,8 @@ type Options struct {
 	// Authorize decides whether a caller may do an operation; nil: a caller that is bound to one object may use that
 	// object, and any other caller may do everything.
 	Authorize Authorize
-	// CheckSignature checks the signature of an address, which opens one file.
-	CheckSignature func(*http.Request) error
+	// CheckSignature checks the signature of an address, which opens one file, and returns when it ends.
+	CheckSignature func(*http.Request) (time.Time, error)
 
 	Log *slog.Logger
 	Now func() time.Time

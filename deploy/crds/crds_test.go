@@ -15,7 +15,7 @@ import (
 )
 
 // testdata has the definitions of the existing service without their prose: openshift/assisted-service, config/crd/bases. A cluster
-// that has either can be given the other: no object becomes invalid, and none loses a field but those of fields.
+// that has either can be given the other: no object becomes invalid, and none loses a field but the ones in fields.
 func TestDefinitionsEqualTheExistingServices(t *testing.T) {
 	t.Parallel()
 	files, err := fs.Glob(crds.Files, "*.yaml")

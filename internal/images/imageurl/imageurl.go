@@ -19,7 +19,7 @@ import (
 type Options struct {
 	// Identity provides the credential that opens the files of an InfraEnv.
 	Identity interface {
-		ImageLink(e *model.InfraEnv) (auth.ImageLink, error)
+		ImageLink(e *model.InfraEnv, until time.Time) (auth.ImageLink, error)
 	}
 	// Releases hold the default version of an InfraEnv without one.
 	Releases *openshift.Catalogue
@@ -61,7 +61,7 @@ func (m *Maker) Version(e *model.InfraEnv) string {
 
 // ISO returns the address of the discovery image of an InfraEnv, and when it stops to work; a zero time is never.
 func (m *Maker) ISO(e *model.InfraEnv) (string, time.Time, error) {
-	link, err := m.options.Identity.ImageLink(e)
+	link, err := m.options.Identity.ImageLink(e, time.Time{})
 	if err != nil {
 		return "", time.Time{}, err
 	}
@@ -71,7 +71,7 @@ func (m *Maker) ISO(e *model.InfraEnv) (string, time.Time, error) {
 
 // BootArtifacts returns the addresses of the kernel, initramfs and root file system of an InfraEnv's discovery image.
 func (m *Maker) BootArtifacts(e *model.InfraEnv) (duesteps.BootArtifacts, error) {
-	link, err := m.options.Identity.ImageLink(e)
+	link, err := m.options.Identity.ImageLink(e, time.Time{})
 	if err != nil {
 		return duesteps.BootArtifacts{}, err
 	}

@@ -2,6 +2,7 @@ package imageurl_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -42,7 +43,9 @@ func TestHostsThatGoBackToDiscoveryFindItsImage(t *testing.T) {
 // holder gives out links of one kind.
 type holder auth.ImageLink
 
-func (h holder) ImageLink(*model.InfraEnv) (auth.ImageLink, error) { return auth.ImageLink(h), nil }
+func (h holder) ImageLink(*model.InfraEnv, time.Time) (auth.ImageLink, error) {
+	return auth.ImageLink(h), nil
+}
 
 func TestScriptsCarryTheCredentialOfTheirInfraEnv(t *testing.T) {
 	t.Parallel()
@@ -50,9 +53,9 @@ func TestScriptsCarryTheCredentialOfTheirInfraEnv(t *testing.T) {
 	base, e := "http://a.example:8090", &model.InfraEnv{ID: id, CPUArchitecture: "arm64", OpenShiftVersion: "4.16"}
 	for kind, parameter := range map[auth.LinkKind]string{auth.ByID: "", auth.ByAPIKey: "api_key=x", auth.ByToken: "image_token=x"} {
 		maker := imageurl.New(imageurl.Options{Identity: holder{Kind: kind, Value: "x"}, Releases: releases(t), BaseURL: base})
-		script, err := maker.DiscoveryScript(e)
+		script, err := maker.DiscoveryScript(e, time.Time{})
 		require.NoError(t, err)
-		chain, err := maker.ChainScript(e, "/files")
+		chain, err := maker.ChainScript(e, "/files", time.Time{})
 		require.NoError(t, err)
 		require.Contains(t, script, "initrd --name initrd "+base+"/images/"+id.String()+"/pxe-initrd?")
 		require.Contains(t, script, parameter)
@@ -75,13 +78,13 @@ func TestScriptsLeadToTheListenerForNetworkBoot(t *testing.T) {
 		maker := imageurl.New(imageurl.Options{
 			Identity: auth.None{}, Releases: releases(t), BaseURL: own, ImageServiceURL: images, BootURL: boot + "/",
 		})
-		script, err := maker.DiscoveryScript(e)
+		script, err := maker.DiscoveryScript(e, time.Time{})
 		require.NoError(t, err)
 		require.Contains(t, script, "initrd --name initrd "+want+"/images/")
 		require.Contains(t, script, "\nkernel "+want+"/boot-artifacts/kernel?")
 		require.Contains(t, script, " coreos.live.rootfs_url="+want+"/boot-artifacts/rootfs?")
 		require.NotContains(t, script, own)
-		chain, err := maker.ChainScript(e, "/files")
+		chain, err := maker.ChainScript(e, "/files", time.Time{})
 		require.NoError(t, err)
 		require.Contains(t, chain, "chain "+boot+"/files?")
 		iso, _, err := maker.ISO(e)

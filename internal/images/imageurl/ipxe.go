@@ -3,6 +3,7 @@ package imageurl
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"slipway/internal/images/remaster"
 	"slipway/internal/model"
@@ -15,8 +16,8 @@ const FromDisk = "#!ipxe\nsanboot --no-describe --drive 0x80 || exit 0\n"
 // openshift/assisted-service (internal/bminventory/inventory_v2_handlers.go), where management controllers read the second serial line,
 // with the first one beside it. None is about the network: without one, NetworkManager asks for addresses of both families on every
 // interface (nm-initrd-generator(8)).
-func (m *Maker) DiscoveryScript(e *model.InfraEnv) (string, error) {
-	link, err := m.options.Identity.ImageLink(e)
+func (m *Maker) DiscoveryScript(e *model.InfraEnv, until time.Time) (string, error) {
+	link, err := m.options.Identity.ImageLink(e, until)
 	if err != nil {
 		return "", err
 	}
@@ -32,8 +33,8 @@ func (m *Maker) DiscoveryScript(e *model.InfraEnv) (string, error) {
 
 // ChainScript returns the iPXE script that requests the script at path of the API again, with the MAC address of the
 // interface the machine boots from.
-func (m *Maker) ChainScript(e *model.InfraEnv, path string) (string, error) {
-	link, err := m.options.Identity.ImageLink(e)
+func (m *Maker) ChainScript(e *model.InfraEnv, path string, until time.Time) (string, error) {
+	link, err := m.options.Identity.ImageLink(e, until)
 	if err != nil {
 		return "", err
 	}

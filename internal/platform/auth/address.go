@@ -25,13 +25,14 @@ func (a Addresses) Sign(address string, expires time.Time) (string, error) {
 	return text, nil
 }
 
-// Verify returns an ErrRefused for a signature that does not belong to this address or has expired.
-func (a Addresses) Verify(address, signature string) error {
-	_, err := jwt.ParseWithClaims(signature, &jwt.RegisteredClaims{}, func(*jwt.Token) (any, error) { return a.Key, nil },
+// Verify returns when an address ends, or an ErrRefused for a signature that does not belong to it or has expired.
+func (a Addresses) Verify(address, signature string) (time.Time, error) {
+	var signed jwt.RegisteredClaims
+	_, err := jwt.ParseWithClaims(signature, &signed, func(*jwt.Token) (any, error) { return a.Key, nil },
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithTimeFunc(a.Now),
 		jwt.WithExpirationRequired(), jwt.WithSubject(address))
 	if err != nil {
-		return Refusedf("require a signature of this address: %s", plain(err))
+		return time.Time{}, Refusedf("require a signature of this address: %s", plain(err))
 	}
-	return nil
+	return signed.ExpiresAt.Time, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -106,6 +107,8 @@ type Caller struct {
 	// InfraEnvID or ClusterID is the only object a bound caller may access; zero: any. An agent has all three: its host, the
 	// InfraEnv of it, and the cluster that it belongs to now.
 	InfraEnvID, ClusterID, HostID uuid.UUID
+	// ExpiresAt is when the address of an image or file ends, zero: never. What it gives ends with it.
+	ExpiresAt time.Time
 	// Image says that the credential is the address of an image.
 	Image bool
 	// Bootstrap says of an agent that its host bootstraps the cluster.

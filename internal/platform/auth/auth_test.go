@@ -300,13 +300,21 @@ func TestAddressesOfImagesEndInTimeAndWithTheirKey(t *testing.T) {
 		auth.ModeAgentInstaller: {auth.ByToken, auth.SchemeImageURL},
 	} {
 		l := newLab(t, mode)
-		link, err := l.ImageLink(l.env())
+		link, err := l.ImageLink(l.env(), time.Time{})
 		require.NoError(t, err)
 		require.Equal(t, c.kind, link.Kind)
 		require.Equal(t, start.Add(4*time.Hour), link.ExpiresAt)
 		caller, err := l.Caller(t.Context(), c.scheme, link.Value)
 		require.NoError(t, err, mode)
 		require.Equal(t, envID, caller.InfraEnvID)
+		require.True(t, link.ExpiresAt.Equal(caller.ExpiresAt))
+		for until, end := range map[time.Time]time.Time{
+			start.Add(time.Minute): start.Add(time.Minute), start.Add(5 * time.Hour): start.Add(4 * time.Hour),
+		} {
+			shorter, err := l.ImageLink(l.env(), until)
+			require.NoError(t, err)
+			require.Equal(t, end, shorter.ExpiresAt)
+		}
 		_, err = l.Caller(t.Context(), auth.SchemeAgent, link.Value)
 		require.ErrorIs(t, err, auth.ErrRefused, "who has the address of an image is no agent")
 		l.now = start.Add(4*time.Hour + time.Second)
@@ -320,7 +328,7 @@ func TestAddressesOfImagesEndInTimeAndWithTheirKey(t *testing.T) {
 		_, err = l.Caller(t.Context(), c.scheme, link.Value)
 		require.ErrorContains(t, err, "there is no infra-env")
 	}
-	link, err := auth.None{}.ImageLink(&model.InfraEnv{ID: envID})
+	link, err := auth.None{}.ImageLink(&model.InfraEnv{ID: envID}, time.Time{})
 	require.NoError(t, err)
 	require.Equal(t, auth.ImageLink{Kind: auth.ByID, Value: envID.String()}, link)
 }
@@ -362,12 +370,17 @@ func TestSignedAddressOpensOneFileForAWhile(t *testing.T) {
 	a := auth.Addresses{Key: []byte("0123456789abcdef0123456789abcdef"), Now: func() time.Time { return now }}
 	signature, err := a.Sign("/files?name=a", start.Add(time.Minute))
 	require.NoError(t, err)
-	require.NoError(t, a.Verify("/files?name=a", signature))
-	require.ErrorIs(t, a.Verify("/files?name=b", signature), auth.ErrRefused)
+	verify := func(a auth.Addresses, address string) error {
+		expires, err := a.Verify(address, signature)
+		require.Equal(t, err == nil, expires.Equal(start.Add(time.Minute)))
+		return err
+	}
+	require.NoError(t, verify(a, "/files?name=a"))
+	require.ErrorIs(t, verify(a, "/files?name=b"), auth.ErrRefused)
 	other := auth.Addresses{Key: []byte("another key of thirty-two bytes."), Now: a.Now}
-	require.ErrorIs(t, other.Verify("/files?name=a", signature), auth.ErrRefused)
+	require.ErrorIs(t, verify(other, "/files?name=a"), auth.ErrRefused)
 	now = start.Add(2 * time.Minute)
-	require.ErrorContains(t, a.Verify("/files?name=a", signature), "has expired")
+	require.ErrorContains(t, verify(a, "/files?name=a"), "has expired")
 }
 
 func TestTokensOfTheSameKeyAndClaimsAreTheSame(t *testing.T) {

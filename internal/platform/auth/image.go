@@ -41,19 +41,24 @@ func (l *Local) imageCaller(ctx context.Context, scheme Scheme, credential strin
 	if key == "" {
 		return Caller{}, Refusedf("infra-env %s has no signing key", id)
 	}
-	_, err = jwt.ParseWithClaims(credential, &jwt.RegisteredClaims{}, func(*jwt.Token) (any, error) { return []byte(key.Reveal()), nil },
+	var verified jwt.RegisteredClaims
+	_, err = jwt.ParseWithClaims(credential, &verified, func(*jwt.Token) (any, error) { return []byte(key.Reveal()), nil },
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithTimeFunc(l.Now), jwt.WithExpirationRequired())
 	if err != nil {
 		return Caller{}, Refusedf("require an image token of infra-env %s: %s", id, plain(err))
 	}
-	return Caller{Name: string(scheme), Role: RoleAddress, Scheme: scheme, Admin: true, InfraEnvID: id, Image: true}, nil
+	return Caller{
+		Name: string(scheme), Role: RoleAddress, Scheme: scheme, Admin: true, InfraEnvID: id, Image: true, ExpiresAt: verified.ExpiresAt.Time,
+	}, nil
 }
 
-// ImageLink returns the link to the image of an InfraEnv, valid for ImageExpiration. In mode local it is a
-// token like an agent's that expires with the InfraEnv's signing key; without a private key it is an image
-// token.
-func (l *Local) ImageLink(e *model.InfraEnv) (ImageLink, error) {
+// ImageLink returns the link to the image of an InfraEnv, valid for ImageExpiration and at most until, if that is not zero. In mode local
+// it is a token like an agent's that expires with the InfraEnv's signing key; without a private key it is an image token.
+func (l *Local) ImageLink(e *model.InfraEnv, until time.Time) (ImageLink, error) {
 	expires := l.Now().Add(l.ImageExpiration).UTC().Truncate(time.Second)
+	if !until.IsZero() && until.Before(expires) {
+		expires = until.UTC()
+	}
 	if l.Mode == ModeAgentInstaller {
 		text, err := ImageToken(e.TokenKey, e.ID, expires)
 		return ImageLink{ByToken, text, expires}, err

@@ -183,6 +183,9 @@ func (l *Local) boundCaller(ctx context.Context, scheme Scheme, c claims) (Calle
 		return Caller{}, Refusedf("require a UUID in the claim %s, found %q", name, text)
 	}
 	caller := Caller{Name: string(scheme), Role: RoleAddress, Scheme: scheme, Admin: true}
+	if c.ExpiresAt != nil {
+		caller.ExpiresAt = c.ExpiresAt.Time
+	}
 	if c.ClusterID != "" {
 		caller.ClusterID = id
 	} else {

@@ -40,7 +40,7 @@ func (None) Caller(context.Context, Scheme, string) (Caller, error) { return Adm
 func (None) AgentToken(*model.InfraEnv) (model.Secret, error) { return "", nil }
 
 // ImageLink returns a link with the id of the InfraEnv.
-func (None) ImageLink(e *model.InfraEnv) (ImageLink, error) {
+func (None) ImageLink(e *model.InfraEnv, _ time.Time) (ImageLink, error) {
 	return ImageLink{Kind: ByID, Value: e.ID.String()}, nil
 }
 
