@@ -1,7 +1,9 @@
 package oidc
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,26 +24,57 @@ func (p *Provider) user(claims map[string]any) (auth.Caller, error) {
 		return caller, auth.Refusedf("require the name of the user in the claim %s, found %q", p.UserClaim, own)
 	}
 	// An address that its owner did not prove is a name that anyone chooses.
-	if verified, said := claims["email_verified"]; p.UserClaim == "email" && said && verified != true && verified != "true" {
+	if verified := claims["email_verified"]; p.UserClaim == "email" && verified != true && verified != "true" {
 		return caller, auth.Refusedf("require an e-mail address that the issuer has verified, found %q", own)
 	}
 	caller.Name = p.UserPrefix + own
 	if p.OrgClaim != "" {
-		caller.OrgID, _ = claim(claims, p.OrgClaim).(string)
-		if caller.OrgID != "" && (!name.MatchString(caller.OrgID) || len(caller.OrgID) > maxName) {
-			return caller, auth.Refusedf("require the name of an organization in the claim %s, found %q", p.OrgClaim, caller.OrgID)
+		org, err := organization(claim(claims, p.OrgClaim))
+		if err != nil {
+			return caller, auth.Refusedf("require the name of one organization in the claim %s, %v", p.OrgClaim, err)
 		}
+		caller.OrgID = org
 	}
 	values := texts(claim(claims, p.RolesClaim))
 	for _, role := range auth.UserRoles { // the role that may do most comes first
 		for _, wanted := range p.Roles[role] {
 			if wanted == "*" || slices.Contains(values, wanted) {
-				caller.Role, caller.Admin = role, role != auth.RoleUser
+				caller.Role, caller.Admin = role, role == auth.RoleAdmin || role == auth.RoleViewer
 				return caller, nil
 			}
 		}
 	}
 	return caller, auth.Refusedf("no value of the claim %s gives a role here: %s", p.RolesClaim, shown(values))
+}
+
+// organization reads a claim with the name of an organization: a text, a list with one, or an object by names, as Keycloak has them. No
+// claim, and an empty one, is no organization.
+func organization(value any) (string, error) {
+	var names []string
+	switch value := value.(type) {
+	case nil:
+	case string:
+		names = []string{value}
+	case []any:
+		names = texts(value)
+		if len(names) != len(value) {
+			return "", errors.New("found other values")
+		}
+	case map[string]any:
+		names = slices.Sorted(maps.Keys(value))
+	default:
+		return "", fmt.Errorf("found %v", value)
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return n == "" })
+	switch {
+	case len(names) == 0:
+		return "", nil
+	case len(names) > 1:
+		return "", fmt.Errorf("found %s", shown(names))
+	case !name.MatchString(names[0]) || len(names[0]) > maxName:
+		return "", fmt.Errorf("found %q", names[0])
+	}
+	return names[0], nil
 }
 
 // claim finds a claim by its name, or inside of other claims by a name with dots.

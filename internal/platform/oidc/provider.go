@@ -11,10 +11,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/golang-jwt/jwt/v5"
 	"golang.org/x/oauth2"
 
 	"slipway/internal/model"
@@ -49,8 +50,7 @@ type Provider struct {
 	Options
 	http *http.Client
 
-	mu    sync.Mutex
-	found *oidc.Provider
+	found atomic.Pointer[oidc.Provider]
 }
 
 // requestLimit is how long an issuer may take to answer.
@@ -79,23 +79,37 @@ func New(o Options) (*Provider, error) {
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
-	return &Provider{Options: o, http: &http.Client{Transport: transport, Timeout: requestLimit}}, nil
+	return &Provider{Options: o, http: &http.Client{Transport: &calm{next: transport, now: o.Now}, Timeout: requestLimit}}, nil
 }
 
-// configuration of the issuer.
+// configuration of the issuer. Callers that need it at once share a request.
 func (p *Provider) configuration(ctx context.Context) (*oidc.Provider, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.found != nil {
-		return p.found, nil
+	if found := p.found.Load(); found != nil {
+		return found, nil
 	}
-	// The keys are fetched with this context later, so it is not a request's.
-	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.http), p.Issuer)
+	found, err := oidc.NewProvider(oidc.ClientContext(ctx, p.http), p.Issuer) // keeps the client of the context alone
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration of the issuer %s: %w", p.Issuer, err)
 	}
-	p.found = found
-	return found, nil
+	p.found.CompareAndSwap(nil, found) // one set of keys for all
+	return p.found.Load(), nil
+}
+
+// check refuses a token that says itself that it is not for this service, before the issuer is asked for anything.
+func (p *Provider) check(token string) error {
+	var sent jwt.RegisteredClaims
+	if _, _, err := jwt.NewParser().ParseUnverified(token, &sent); err != nil {
+		return auth.Refusedf("require an ID token: it cannot be read")
+	}
+	switch {
+	case sent.Issuer != p.Issuer:
+		return auth.Refusedf("require a token of the issuer %s, found one of %q", p.Issuer, sent.Issuer)
+	case !slices.ContainsFunc(sent.Audience, func(a string) bool { return a == p.ClientID || slices.Contains(p.Audiences, a) }):
+		return auth.Refusedf("require a token for %s, found one for %q", p.ClientID, []string(sent.Audience))
+	case sent.ExpiresAt == nil || !p.Now().Add(-p.Skew).Before(sent.ExpiresAt.Time):
+		return auth.Refusedf("the token has expired")
+	}
+	return nil
 }
 
 // Caller returns the user of an ID token: an auth.ErrRefused for one that is not valid here.
@@ -106,6 +120,9 @@ func (p *Provider) Caller(ctx context.Context, token string) (auth.Caller, error
 
 // verify returns the user of an ID token, and the nonce in it.
 func (p *Provider) verify(ctx context.Context, token string) (auth.Caller, string, error) {
+	if err := p.check(token); err != nil {
+		return auth.Caller{}, "", err
+	}
 	found, err := p.configuration(ctx)
 	if err != nil {
 		return auth.Caller{}, "", err
@@ -115,9 +132,6 @@ func (p *Provider) verify(ctx context.Context, token string) (auth.Caller, strin
 	}).Verify(ctx, token)
 	if err != nil {
 		return auth.Caller{}, "", refusal(err)
-	}
-	if !slices.ContainsFunc(verified.Audience, func(a string) bool { return a == p.ClientID || slices.Contains(p.Audiences, a) }) {
-		return auth.Caller{}, "", auth.Refusedf("require a token for %s, found one for %q", p.ClientID, verified.Audience)
 	}
 	var claims map[string]any
 	if err := verified.Claims(&claims); err != nil {

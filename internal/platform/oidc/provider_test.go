@@ -1,13 +1,17 @@
 package oidc_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/oidc"
@@ -86,7 +90,7 @@ func TestTokensThatAreNotOfTheIssuerAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	for name, c := range map[string]struct{ token, want string }{
 		"for another service":       {at.Token("grafana", person("ops")), `require a token for slipway, found one for ["grafana"]`},
-		"of another issuer":         {other.Token("slipway", person("ops")), "require a token that the issuer signed"},
+		"of another issuer":         {other.Token("slipway", person("ops")), "require a token of the issuer " + at.URL},
 		"in its name":               {other.Token("slipway", with("iss", at.URL)), "require a token that the issuer signed"},
 		"without a signature":       {unsigned, "require a token that the issuer signed"},
 		"with a public key":         {confused, "require a token that the issuer signed"},
@@ -96,7 +100,7 @@ func TestTokensThatAreNotOfTheIssuerAreRefused(t *testing.T) {
 		"without any roles":         {at.Token("slipway", with("realm_access", "ops")), "gives a role here: none"},
 		"without a name":            {at.Token("slipway", with("preferred_username", nil)), `in the claim preferred_username, found ""`},
 		"with a name for terminals": {at.Token("slipway", with("preferred_username", "a\x1b[31m")), "require the name of the user"},
-		"with an odd organization":  {at.Token("slipway", with("organization", " acme")), "require the name of an organization"},
+		"with an odd organization":  {at.Token("slipway", with("organization", " acme")), "require the name of one organization"},
 	} {
 		_, err := p.Caller(t.Context(), c.token)
 		require.ErrorIs(t, err, auth.ErrRefused, name)
@@ -111,8 +115,11 @@ func TestAddressesOfMailAreNamesOnceTheyAreVerified(t *testing.T) {
 	t.Parallel()
 	p, at := open(t, func(o *oidc.Options) { o.UserClaim = "email" })
 	claims := person("ops")
-	claims["email"], claims["email_verified"] = "ann@example.com", false
+	claims["email"] = "ann@example.com" // an issuer that does not say has not verified it
 	_, err := p.Caller(t.Context(), at.Token("slipway", claims))
+	require.ErrorContains(t, err, "require an e-mail address that the issuer has verified")
+	claims["email_verified"] = false
+	_, err = p.Caller(t.Context(), at.Token("slipway", claims))
 	require.ErrorContains(t, err, "require an e-mail address that the issuer has verified")
 	claims["email_verified"] = true
 	caller, err := p.Caller(t.Context(), at.Token("slipway", claims))
@@ -120,9 +127,17 @@ func TestAddressesOfMailAreNamesOnceTheyAreVerified(t *testing.T) {
 	require.Equal(t, "oidc:ann@example.com", caller.Name)
 }
 
+// clock is a time that tests move on from the present, which tokens of the issuer have.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *clock) pass(d time.Duration) { c.ahead.Add(int64(d)) }
+
 func TestKeysOfTheIssuerRotate(t *testing.T) {
 	t.Parallel()
-	p, at := open(t, nil)
+	var c clock
+	p, at := open(t, func(o *oidc.Options) { o.Now = c.now })
 	before := at.Token("slipway", person("ops"))
 	for range 5 {
 		_, err := p.Caller(t.Context(), before)
@@ -130,13 +145,92 @@ func TestKeysOfTheIssuerRotate(t *testing.T) {
 	}
 	require.Equal(t, 1, at.KeysFetched())
 	at.Rotate()
-	_, err := p.Caller(t.Context(), at.Token("slipway", person("ops")))
+	after := at.Token("slipway", person("ops"))
+	for range 200 { // also of someone who tries keys: the issuer is not asked before a minute is over
+		_, err := p.Caller(t.Context(), after)
+		require.ErrorIs(t, err, auth.ErrRefused)
+	}
+	require.Equal(t, 1, at.KeysFetched())
+	c.pass(time.Minute + time.Second)
+	_, err := p.Caller(t.Context(), after)
 	require.NoError(t, err)
 	// The library answers who asked for the new keys before it keeps them.
 	await.True(t, func() bool {
 		_, err := p.Caller(t.Context(), before)
 		return errors.Is(err, auth.ErrRefused)
 	}, "accepted with a key that is not published any more")
+	require.Equal(t, 2, at.KeysFetched())
+}
+
+// Attack: tokens without any validity while the issuer does not answer.
+func TestIssuerThatIsSilentIsAskedOnceForAll(t *testing.T) {
+	t.Parallel()
+	_, at := open(t, nil)
+	release, asked := make(chan struct{}), atomic.Int64{}
+	handler := at.Config.Handler
+	at.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/.well-known/") {
+			asked.Add(1)
+			<-release
+		}
+		handler.ServeHTTP(w, r)
+	})
+	p, err := oidc.New(options(at))
+	require.NoError(t, err)
+	foreign, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"iss": "x", "aud": "slipway"}).SignedString([]byte("key"))
+	require.NoError(t, err)
+	for _, bogus := range []string{foreign, at.Token("another", person("ops")), "x.y.z", ""} {
+		_, err := p.Caller(t.Context(), bogus)
+		require.ErrorIs(t, err, auth.ErrRefused, "without asking")
+	}
+	require.Zero(t, asked.Load())
+	var users errgroup.Group
+	token := at.Token("slipway", person("ops"))
+	for range 20 {
+		users.Go(func() error {
+			_, err := p.Caller(t.Context(), token)
+			return err
+		})
+	}
+	await.True(t, func() bool { return asked.Load() == 1 }, "the issuer is not asked")
+	impatient, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = p.Caller(impatient, token)
+	require.ErrorIs(t, err, context.Canceled, "a caller that leaves waits for nothing")
+	close(release)
+	require.NoError(t, users.Wait())
+	require.Equal(t, int64(1), asked.Load())
+}
+
+func TestOrganizationsHaveOneName(t *testing.T) {
+	t.Parallel()
+	p, at := open(t, nil)
+	for _, c := range []struct {
+		claim any
+		want  string
+		err   string
+	}{
+		{claim: "acme", want: "acme"},
+		{claim: []any{"acme"}, want: "acme"},
+		{claim: map[string]any{"acme": map[string]any{"id": "42"}}, want: "acme"}, // Keycloak's "organization"
+		{claim: []any{}}, {claim: ""}, {claim: nil},
+		{claim: []any{"acme", "initech"}, err: `found ["acme" "initech"]`},
+		{claim: map[string]any{"acme": 1, "initech": 2}, err: `found ["acme" "initech"]`},
+		{claim: []any{42}, err: "found other values"},
+		{claim: 42, err: "found 42"},
+		{claim: "a\nb", err: `found "a\nb"`},
+	} {
+		claims := person("dev")
+		claims["organization"] = c.claim
+		caller, err := p.Caller(t.Context(), at.Token("slipway", claims))
+		if c.err != "" {
+			require.ErrorIs(t, err, auth.ErrRefused)
+			require.ErrorContains(t, err, "require the name of one organization in the claim organization, "+c.err)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.want, caller.OrgID)
+	}
 }
 
 func TestIssuerThatIsAwayIsAskedAgain(t *testing.T) {
@@ -151,7 +245,10 @@ func TestIssuerThatIsAwayIsAskedAgain(t *testing.T) {
 		}
 		handler.ServeHTTP(w, r)
 	})
-	p, err := oidc.New(options(at))
+	var c clock
+	o := options(at)
+	o.Now = c.now
+	p, err := oidc.New(o)
 	require.NoError(t, err, "a service starts without it")
 	token := at.Token("slipway", person("ops"))
 	_, err = p.Caller(t.Context(), token)
@@ -159,11 +256,15 @@ func TestIssuerThatIsAwayIsAskedAgain(t *testing.T) {
 	require.NotErrorIs(t, err, auth.ErrRefused)
 	away = false
 	_, err = p.Caller(t.Context(), token)
+	require.ErrorContains(t, err, "read the configuration of the issuer", "not for a second")
+	c.pass(time.Second)
+	_, err = p.Caller(t.Context(), token)
 	require.NoError(t, err)
 	away = true
 	_, err = p.Caller(t.Context(), token)
 	require.NoError(t, err, "by the keys that are known")
 	at.Rotate()
+	c.pass(time.Minute)
 	_, err = p.Caller(t.Context(), at.Token("slipway", person("ops")))
 	require.ErrorContains(t, err, "verify a token")
 	require.NotErrorIs(t, err, auth.ErrRefused, "not the fault of the token")
