@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,4 +128,25 @@ func TestServiceThatIsOpenSaysSo(t *testing.T) {
 		"up", "--data-dir", dir, "--insecure-open")
 	require.Contains(t, c.stderr.String(), "level=WARN msg=\"authentication is off: whoever reaches 0.0.0.0:0 has all clusters")
 	require.NotContains(t, c.said(), "token of the administrator")
+}
+
+// Attack: whoever is on the way reads the token.
+func TestLoginSendsNoTokenWithoutTLS(t *testing.T) {
+	t.Parallel()
+	sent := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent <- r.Header.Get("Authorization")
+		_, _ = w.Write([]byte("{}"))
+	}))
+	t.Cleanup(server.Close)
+	home := t.TempDir()
+	env := []string{"SLIPWAY_TOKEN=hunter2", "HOME=" + home, "XDG_CONFIG_HOME=" + home, "HTTP_PROXY=" + server.URL}
+	_, complaints, code := ran(t, env, "login", "http://slipway.example.com")
+	require.Equal(t, 2, code)
+	require.Contains(t, complaints, "require an address of https, which does not show the token to the network, or --insecure, found "+
+		`"http://slipway.example.com"`)
+	require.Empty(t, sent)
+	_, complaints, code = ran(t, env, "login", "http://slipway.example.com", "--insecure")
+	require.Zero(t, code, complaints)
+	require.Equal(t, "hunter2", <-sent, "who insists")
 }

@@ -24,7 +24,7 @@ const defaultURL = "https://127.0.0.1:8090"
 type Service struct {
 	URL       string       `env:"SLIPWAY_URL" help:"Address of the service; by default the address in the context, or of the service of this machine." placeholder:"URL"`
 	Token     model.Secret `env:"SLIPWAY_TOKEN" help:"Token for the service; better in the environment."`
-	Authority string       `name:"ca-file" env:"SLIPWAY_CA_FILE" type:"path" help:"Certificates, PEM, that the certificate of the service is signed with, beside the system's certificates." placeholder:"FILE"`
+	Authority string       `name:"ca-file" env:"SLIPWAY_CA_FILE" type:"path" help:"Certificates, PEM, that the certificate of the service is signed with, alone; by default the system's certificates." placeholder:"FILE"`
 	Context   string       `env:"SLIPWAY_CONTEXT" predictor:"context" help:"Name of the context to use: slipway login makes them." placeholder:"NAME"`
 	Config    string       `name:"config" env:"SLIPWAY_CONFIG" type:"path" help:"File with the contexts; by default slipway/config in the folder for configuration." placeholder:"FILE"`
 	DataDir   string       `name:"data-dir" env:"SLIPWAY_DATA_DIR" help:"Data folder of the service of this machine, whose administrator needs no context." placeholder:"FOLDER"`
@@ -66,7 +66,7 @@ func (c *Service) AfterApply() error {
 			return fmt.Errorf("read --ca-file: %w", err)
 		}
 	}
-	c.http, err = client.TransportPEM(c.authority, false)
+	c.http, err = client.Pinned(c.authority)
 	return err
 }
 

@@ -32,8 +32,9 @@ type LoginCommand struct {
 	Token       model.Secret `env:"SLIPWAY_TOKEN" help:"Token; by default the user signs in at the issuer of the service, if it has one, or the token is asked for, or read from the input." placeholder:"TOKEN"`
 	Device      bool         `help:"Sign in at the issuer even where the input is no terminal, which would be read for a token."`
 	IssuerCA    string       `name:"issuer-ca-file" type:"path" help:"Certificates, PEM, that the issuer is verified with, beside the system's certificates." placeholder:"FILE"`
-	Authority   string       `name:"ca-file" xor:"trust" env:"SLIPWAY_CA_FILE" type:"path" help:"Certificates, PEM, that the certificate of the service is signed with, beside the system's certificates." placeholder:"FILE"`
+	Authority   string       `name:"ca-file" xor:"trust" env:"SLIPWAY_CA_FILE" type:"path" help:"Certificates, PEM, that the certificate of the service is signed with, alone; by default the system's certificates." placeholder:"FILE"`
 	Fingerprint string       `xor:"trust" help:"SHA-256 of the authority of the service, which it prints at its first start." placeholder:"HEX"`
+	Insecure    bool         `help:"Log in at an address of http, and send the token without encryption."`
 	Config      string       `env:"SLIPWAY_CONFIG" type:"path" help:"File with the contexts." placeholder:"FILE"`
 }
 
@@ -47,11 +48,14 @@ func (k *LoginCommand) Run(ctx context.Context, t *Terminal) error {
 	if err != nil {
 		return fmt.Errorf("read the address: %w", err)
 	}
+	if at.Scheme == "http" && !k.Insecure && !loopback(at.Hostname()) {
+		return usagef("require an address of https, which does not show the token to the network, or --insecure, found %q", server)
+	}
 	made := contexts.Context{Name: cmp.Or(k.Name, at.Host), Server: server}
 	if made.Authority, err = k.authority(ctx, at); err != nil {
 		return err
 	}
-	carrier, err := client.TransportPEM(made.Authority, false)
+	carrier, err := client.Pinned(made.Authority)
 	if err != nil {
 		return fmt.Errorf("read --ca-file: %w", err)
 	}
@@ -76,6 +80,12 @@ func (k *LoginCommand) Run(ctx context.Context, t *Terminal) error {
 	}
 	t.printf("context %s of %s is the current one\n", made.Name, path)
 	return nil
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // find gets a token from the issuer of the service, or from the user.

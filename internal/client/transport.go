@@ -30,12 +30,22 @@ func Transport(caCert string, insecure bool) (*http.Client, error) {
 
 // TransportPEM makes a Transport with the text of the certificates; empty: the system's certificates alone.
 func TransportPEM(authorities []byte, insecure bool) (*http.Client, error) {
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	return transport(authorities, pool, insecure)
+}
+
+// Pinned makes an HTTP client that trusts these certificates, PEM, and no other: a certificate of the system's authorities for the name of
+// a service is not the service's. Without certificates it trusts the system's.
+func Pinned(authorities []byte) (*http.Client, error) {
+	return transport(authorities, x509.NewCertPool(), false)
+}
+
+func transport(authorities []byte, pool *x509.CertPool, insecure bool) (*http.Client, error) {
 	security := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: insecure} //nolint:gosec // asked for by a flag
 	if len(authorities) > 0 {
-		pool, err := x509.SystemCertPool()
-		if err != nil {
-			pool = x509.NewCertPool()
-		}
 		if !pool.AppendCertsFromPEM(authorities) {
 			return nil, errors.New("no PEM certificate found")
 		}
