@@ -1,8 +1,12 @@
 package api_test
 
 import (
+	"crypto/elliptic"
+	"encoding/base64"
 	"fmt"
+	"math/big"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +39,9 @@ func TestFloodsAreAnsweredWithATimeToComeAgain(t *testing.T) {
 	}
 	require.Equal(t, map[int]int{http.StatusOK: 300, http.StatusTooManyRequests: 100}, statuses)
 	require.Equal(t, "5", poll(flooding.ID, own).Header.Get("Retry-After"))
+	for _, spelling := range []string{"Bearer " + own, "Bearer    " + own, "Bearer \t" + own, mirrored(t, own)} {
+		require.Equal(t, http.StatusTooManyRequests, poll(flooding.ID, spelling).Status, "%q is the same credential", spelling)
+	}
 	require.Equal(t, http.StatusOK, poll(quiet.ID, other).Status, "another host is not held up")
 
 	statuses = map[int]int{}
@@ -49,4 +56,16 @@ func TestFloodsAreAnsweredWithATimeToComeAgain(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, poll(quiet.ID, "wrong").Status)
 	user := l.token(auth.Grant{Scheme: auth.SchemeUser})
 	l.closed.want(http.StatusOK, http.MethodGet, "/v2/clusters", nil, "Authorization", user)
+}
+
+// mirrored returns the token with the other signature (r, n-s) that ECDSA has for the same text.
+func mirrored(t *testing.T, token string) string {
+	t.Helper()
+	parts := strings.Split(token, ".")
+	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
+	require.NoError(t, err)
+	s := new(big.Int).Sub(elliptic.P256().Params().N, new(big.Int).SetBytes(signature[32:]))
+	s.FillBytes(signature[32:])
+	parts[2] = base64.RawURLEncoding.EncodeToString(signature)
+	return strings.Join(parts, ".")
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -192,4 +195,25 @@ func TestDurationsHaveUnits(t *testing.T) {
 		_, err := run(t, url, "wait", "cluster", "green", "--for", "installing", "--timeout", text)
 		require.NoError(t, err, text)
 	}
+}
+
+// A pipe may end in a terminal: what hosts call themselves acts on none.
+func TestTextsOfHostsActOnNoTerminal(t *testing.T) {
+	t.Parallel()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/events") {
+			_, _ = fmt.Fprintf(w, `[{"cluster_id":%q,"message":"host \u001b]0;TITLE\u0007\u202eevil joined","event_time":"2026-11-28T10:00:00Z"}]`, clusterID)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"id":%q,"name":"green","status":"ready"}`, clusterID)
+	}))
+	t.Cleanup(service.Close)
+	out, err := run(t, service.URL, "cluster", "events", clusterID.String())
+	require.NoError(t, err)
+	require.Contains(t, out, "evil joined")
+	require.NotContains(t, out, "\x1b")
+	require.NotContains(t, out, "\u202e")
+	out, err = run(t, service.URL, "cluster", "events", clusterID.String(), "-o", "json")
+	require.NoError(t, err)
+	require.Contains(t, out, `\u001b`, "programs get the message as it is")
 }

@@ -47,13 +47,9 @@ func (t *Terminal) Screen() *view.Screen {
 	return &view.Screen{Out: t.Out, Interactive: t.Interactive, Width: t.Width, Height: t.Height}
 }
 
-// printf prints a text; a terminal gets nothing that it would act on, whatever a host calls itself.
+// printf prints a text with nothing that a terminal would act on, whatever a host calls itself: a pipe may end in one.
 func (t *Terminal) printf(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if t.Interactive {
-		text = view.Plain(text)
-	}
-	_, _ = io.WriteString(t.Out, text) // the reader has gone
+	_, _ = io.WriteString(t.Out, view.Plain(fmt.Sprintf(format, args...))) // the reader has gone
 }
 
 // note prints a line on stderr, apart from the output that scripts read.

@@ -67,8 +67,6 @@ const (
 	// leastFree bytes let a service start, and enoughFree hold the live images and logs of some installations.
 	leastFree  = 2 << 30
 	enoughFree = 20 << 30
-	// ownDescriptors are for files, the database and Temporal, beside connections of clients.
-	ownDescriptors = 500
 )
 
 func (e *examination) dataFolder(context.Context) {
@@ -143,7 +141,7 @@ func (e *examination) descriptors(context.Context) {
 		}
 	}
 	most, err := e.Machine.Descriptors(pid)
-	need := uint64(max(e.Settings.Max, 0)) + ownDescriptors
+	need := uint64(max(e.Settings.Max, 0)) + settings.OwnDescriptors
 	switch {
 	case err != nil:
 		e.warning(check, err.Error(), "")

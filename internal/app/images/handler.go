@@ -87,7 +87,7 @@ func (s *imageService) plain(images http.Handler, metrics prometheus.Gatherer) e
 	if err != nil || address == "" {
 		return err
 	}
-	server, err := process.Listen(address, nil, s.options.Bounds(s.process.Log, s.process.Now), s.process.Log, s.shutdown.Fail)
+	server, err := process.Listen(address, nil, s.bounds, s.process.Log, s.shutdown.Fail)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"slipway/internal/client"
 	"slipway/internal/images/liveisos"
 	"slipway/internal/platform/certificates"
+	"slipway/internal/platform/guard"
 	"slipway/internal/platform/idlememory"
 	"slipway/internal/platform/metrics"
 )
@@ -63,6 +64,7 @@ type imageService struct {
 	options  *serveCommand
 	shutdown *process.Shutdown
 	store    *liveisos.Store
+	bounds   *guard.Connections // of all listeners
 }
 
 func (s *imageService) start(ctx context.Context) error {
@@ -71,7 +73,8 @@ func (s *imageService) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listener, err := process.Listen(c.Listen, security, c.Bounds(p.Log, p.Now), p.Log, s.shutdown.Fail)
+	s.bounds = c.Bounds(p.Log, p.Now)
+	listener, err := process.Listen(c.Listen, security, s.bounds, p.Log, s.shutdown.Fail)
 	if err != nil {
 		return err
 	}

@@ -33,18 +33,19 @@ func (s *Service) Listen(address string) error {
 	if s.names, err = s.ownNames(address); err != nil {
 		return err
 	}
-	if s.server, err = process.Listen(address, security, s.options.Bounds(s.logger, s.process.Now), s.logger, s.Shutdown.Fail); err != nil {
+	bounds := s.options.Bounds(s.logger, s.process.Now)
+	if s.server, err = process.Listen(address, security, bounds, s.logger, s.Shutdown.Fail); err != nil {
 		return err
 	}
 	if s.options.BaseURL == "" {
 		s.options.BaseURL = s.options.Scheme() + "://" + settings.Reachable(s.server.Address())
 	}
 	s.options.BaseURL = strings.TrimSuffix(s.options.BaseURL, "/")
-	return s.listenForBoot(address)
+	return s.listenForBoot(address, bounds)
 }
 
 // listenForBoot opens the listener without TLS for machines that boot over the network, where one is wanted.
-func (s *Service) listenForBoot(address string) error {
+func (s *Service) listenForBoot(address string, bounds *guard.Connections) error {
 	if s.options.HTTPPort == 0 {
 		return nil
 	}
@@ -56,7 +57,6 @@ func (s *Service) listenForBoot(address string) error {
 		return fmt.Errorf("read --listen: %w", err)
 	}
 	port := strconv.Itoa(s.options.HTTPPort)
-	bounds := s.options.Bounds(s.logger, s.process.Now)
 	if s.bootServer, err = process.Listen(net.JoinHostPort(host, port), nil, bounds, s.logger, s.Shutdown.Fail); err != nil {
 		return fmt.Errorf("--http-port: %w", err)
 	}

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/url"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"slipway/internal/model"
 	"slipway/internal/platform/guard"
@@ -183,9 +186,31 @@ type Connections struct {
 	PerAddress int `name:"connections-per-address" default:"2000" env:"SLIPWAY_CONNECTIONS_PER_ADDRESS" help:"How many of them one client may open, an IPv4 address or an IPv6 network /64; a host needs two. Loopback, where proxies are, may open all."`
 }
 
-// Bounds returns these limits for one listener.
+// OwnDescriptors are open files of a service beside connections of clients: of its data, the database and Temporal.
+const OwnDescriptors = 500
+
+// Bounds returns these limits for the listeners of a process. There are fewer connections than the process may have open files: without a
+// file it accepts no connection, and cannot say so.
 func (c Connections) Bounds(log *slog.Logger, now func() time.Time) *guard.Connections {
-	return &guard.Connections{Total: c.Max, PerAddress: c.PerAddress, Log: log, Now: now}
+	total := c.Max
+	var files unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err == nil {
+		total = c.fitting(files.Cur)
+	}
+	if total < c.Max {
+		log.Warn("fewer connections than --max-connections: raise the limit of open files (LimitNOFILE of the unit, ulimit -n)",
+			"max_connections", c.Max, "open_files", files.Cur, "connections", total)
+	}
+	return &guard.Connections{Total: total, PerAddress: c.PerAddress, Log: log, Now: now}
+}
+
+// fitting returns how many connections a process with a limit of open files has: at least half of it.
+func (c Connections) fitting(files uint64) int {
+	most := max(files/2, files-min(files, OwnDescriptors))
+	if c.Max > 0 && uint64(c.Max) <= most {
+		return c.Max
+	}
+	return int(min(most, math.MaxInt32)) //nolint:gosec // bounded
 }
 
 // TLS says how the listener speaks HTTPS.
