@@ -265,6 +265,37 @@ func TestTokensOfUsersAreRevoked(t *testing.T) {
 	require.ErrorContains(t, err, `require a token with one of the roles [admin user kube viewer], found "owner"`)
 }
 
+// Attack: a user of the database promotes a token, or moves it into another tenant.
+func TestRowsOfTokensGiveNothingThatWasNotSigned(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*model.UserToken){
+		"another role":         func(t *model.UserToken) { t.Role = "admin" },
+		"another organization": func(t *model.UserToken) { t.OrgID = "acme" },
+		"another user":         func(t *model.UserToken) { t.UserName = "admin" },
+	} {
+		l := newLab(t, auth.ModeLocal)
+		token := l.users.Sign(t, l.Local, "bob", auth.RoleUser, start.Add(time.Hour))
+		caller, err := l.Caller(t.Context(), auth.SchemeUser, token)
+		require.NoError(t, err)
+		require.Equal(t, "bob user", caller.Name+" "+string(caller.Role))
+		l.users.Change(change)
+		_, err = l.Caller(t.Context(), auth.SchemeUser, token)
+		require.ErrorIs(t, err, auth.ErrRefused, name)
+		require.ErrorContains(t, err, "is not as it was signed", name)
+	}
+	// A token of before has its role in the row alone, until it ends.
+	l := newLab(t, auth.ModeLocal)
+	l.users.Sign(t, l.Local, "bob", auth.RoleUser, start.Add(time.Hour))
+	var id uuid.UUID
+	l.users.Change(func(t *model.UserToken) { id = t.ID })
+	before := l.sign(jwt.SigningMethodES256, l.private, jwt.MapClaims{
+		"auth_scheme": "userAuth", "sub": "bob", "jti": id.String(), "exp": start.Add(time.Hour).Unix(),
+	})
+	caller, err := l.Caller(t.Context(), auth.SchemeUser, before)
+	require.NoError(t, err)
+	require.Equal(t, auth.RoleUser, caller.Role)
+}
+
 func TestTokensOfTheAgentBasedInstallerAreTakenByTheirScheme(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, auth.ModeAgentInstaller)

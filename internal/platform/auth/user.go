@@ -28,7 +28,7 @@ func (l *Local) UserToken(t model.UserToken) (model.Secret, error) {
 	if l.Mode != ModeLocal {
 		return "", ErrNoUserTokens
 	}
-	return l.sign(claims{AuthScheme: SchemeUser, RegisteredClaims: jwt.RegisteredClaims{
+	return l.sign(claims{AuthScheme: SchemeUser, UserRole: Role(t.Role), OrgID: t.OrgID, RegisteredClaims: jwt.RegisteredClaims{
 		ID: t.ID.String(), Subject: t.UserName, ExpiresAt: jwt.NewNumericDate(t.ExpiresAt),
 	}})
 }
@@ -52,6 +52,13 @@ func (l *Local) userCaller(ctx context.Context, c claims) (Caller, error) {
 	}
 	if err != nil {
 		return Caller{}, fmt.Errorf("read token %s: %w", id, err)
+	}
+	signed := t.UserName == c.Subject
+	if c.UserRole != "" {
+		signed = signed && t.Role == string(c.UserRole) && t.OrgID == c.OrgID
+	}
+	if !signed {
+		return Caller{}, Refusedf("the row of the token in the database is not as it was signed: revoke it and make another")
 	}
 	caller := Caller{Name: t.UserName, OrgID: t.OrgID, Role: Role(t.Role), Scheme: SchemeUser, TokenID: id}
 	caller.Admin = caller.Role == RoleAdmin || caller.Role == RoleViewer

@@ -213,7 +213,9 @@ func TestOrganizationsHaveOneName(t *testing.T) {
 		{claim: "acme", want: "acme"},
 		{claim: []any{"acme"}, want: "acme"},
 		{claim: map[string]any{"acme": map[string]any{"id": "42"}}, want: "acme"}, // Keycloak's "organization"
-		{claim: []any{}}, {claim: ""}, {claim: nil},
+		{claim: []any{}},
+		{claim: ""},
+		{claim: nil},
 		{claim: []any{"acme", "initech"}, err: `found ["acme" "initech"]`},
 		{claim: map[string]any{"acme": 1, "initech": 2}, err: `found ["acme" "initech"]`},
 		{claim: []any{42}, err: "found other values"},

@@ -46,6 +46,16 @@ func (b *Book) Sign(t *testing.T, by *auth.Local, name string, role auth.Role, e
 	return signed.Reveal()
 }
 
+// Change changes all tokens, as a user of the database does.
+func (b *Book) Change(fn func(*model.UserToken)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, token := range b.tokens {
+		fn(&token)
+		b.tokens[id] = token
+	}
+}
+
 // Revoke ends all tokens.
 func (b *Book) Revoke() {
 	b.mu.Lock()
