@@ -17,6 +17,8 @@ var (
 	ErrUnprocessable = errors.New("unprocessable")
 	// ErrConflict: the object's state does not allow it (409).
 	ErrConflict = errors.New("conflict")
+	// ErrTooMany: more than are taken at a time, try again later (429).
+	ErrTooMany = errors.New("too many requests")
 	// ErrUnavailable: try again later (503).
 	ErrUnavailable = errors.New("unavailable")
 	// ErrNotBuilt: this operation does not exist yet (501).

@@ -130,6 +130,7 @@ func (s *Service) assemble() error {
 		Store: s.store, Evaluation: s.evaluation, Signals: s.signals, Log: s.logger, Now: s.process.Now, Meter: s.recorder,
 		Timeouts: s.timeouts.Timeouts, AgentImage: s.variables.ForeignAgent(), AgentPrograms: agent.programs,
 		MaxInventoryBytes: s.variables.InventoryBytes, KeepVirtualNICs: s.variables.VirtualNICs, MaxHosts: int(s.options.MaxHosts),
+		NewHosts: int(s.options.NewHosts),
 	})
 	s.reports = reports.Clusters{Store: s.store, Blob: s.blobs, Silence: s.timeouts.Completion}
 	data, _ := orchestrator.Converters(s.sealer)

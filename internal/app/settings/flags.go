@@ -63,6 +63,7 @@ type Service struct {
 	Retention        *time.Duration `env:"SLIPWAY_WORKFLOW_RETENTION" name:"workflow-retention" help:"How long Temporal keeps the history of an ended workflow: whole days in hours; by default 720h, with an external Temporal only for a namespace that the service creates." placeholder:"DURATION"`
 	Heartbeat        time.Duration  `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step continues while its host does not report; at least 15s."`
 	MaxHosts         uint           `name:"max-hosts" default:"5000" env:"SLIPWAY_MAX_HOSTS" help:"How many hosts an InfraEnv takes; 0: any number."`
+	NewHosts         uint           `name:"new-hosts-per-minute" default:"2000" env:"SLIPWAY_NEW_HOSTS_PER_MINUTE" help:"How many hosts may register for the first time within a minute by the image of one InfraEnv; the others come again; 0: any number."`
 	BuildID          string         `name:"build-id" env:"WORKER_BUILD_ID" help:"Version of the worker in Temporal, a semantic version; by default the program's version, with the time and hash of its commit. The newest that runs gets the work." placeholder:"VERSION"`
 	Auth
 	TLS

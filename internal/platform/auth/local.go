@@ -80,7 +80,7 @@ type claims struct {
 	AuthScheme Scheme `json:"auth_scheme,omitempty"`
 	// ReadOnly restricts a user's token to reading, where another service signs it.
 	ReadOnly bool `json:"read_only,omitempty"`
-	// UserRole and OrgID are what a user's token gives, so that its row in the database cannot give more. Tokens of before have neither.
+	// UserRole and OrgID of a user's token are signed, so that its row in the database cannot give more. Tokens of before have neither.
 	UserRole Role   `json:"user_role,omitempty"`
 	OrgID    string `json:"org_id,omitempty"`
 	// Role, HostID, Generation, Attempt and Key are explained in host.go.

@@ -20,7 +20,7 @@ var (
 	ErrMalformed       = errors.New("malformed")
 	ErrMediaType       = errors.New("unsupported media type")
 	ErrMisdirected     = errors.New("misdirected request")
-	ErrTooMany         = errors.New("too many requests")
+	ErrTooMany         = model.ErrTooMany
 	ErrPanicked        = errors.New("request handler panicked")
 
 	errMethod = errors.New("method not allowed")

@@ -216,7 +216,7 @@ func TestJoiningTellsWhereHostsBelong(t *testing.T) {
 	c := newCluster(t, s)
 	bound, late := newHost(t, s, &c.ID), newHost(t, s, nil)
 	in := store.Joining{
-		ClusterID: &c.ID, ClusterKind: model.KindCluster, ClusterStatus: model.ClusterInsufficient, ControlPlaneCount: 3, Hosts: 1,
+		ClusterID: &c.ID, ClusterKind: model.KindCluster, ClusterStatus: model.ClusterInsufficient, ControlPlaneCount: 3,
 	}
 
 	j, err := s.Joining(t.Context(), bound.InfraEnvID, uuid.New())

@@ -45,7 +45,6 @@ type Joining struct {
 	ClusterStatus     model.ClusterStatus
 	ControlPlaneCount int
 	UserName          string // the cluster of the InfraEnv
-	Hosts             int    // of the InfraEnv
 	HostDeleted       bool   // by a user
 }
 
@@ -57,7 +56,6 @@ func (s *Store) Joining(ctx context.Context, infraEnvID, hostID uuid.UUID) (Join
 	var kind, status, user *string
 	err := s.pool.QueryRow(ctx, `
 		select b.cluster_id, c.kind, c.status, coalesce(c.control_plane_count, 0), e.doc->>'user_name',
-		  (select count(*) from hosts x where x.infra_env_id = e.id and x.deleted_at is null),
 		  exists (
 		    select from hosts x
 		    where x.infra_env_id = e.id and x.id = $2 and x.deleted_at is not null and x.doc ? 'deleted_by_user')
@@ -66,7 +64,7 @@ func (s *Store) Joining(ctx context.Context, infraEnvID, hostID uuid.UUID) (Join
 		cross join lateral (select case when h.id is null then e.cluster_id else h.cluster_id end as cluster_id) b
 		left join clusters c on c.id = b.cluster_id and c.deleted_at is null
 		where e.id = $1 and (e.deleted_at is null or h.cluster_id is not null)`, infraEnvID, hostID).Scan(
-		&j.ClusterID, &kind, &status, &j.ControlPlaneCount, &user, &j.Hosts, &j.HostDeleted)
+		&j.ClusterID, &kind, &status, &j.ControlPlaneCount, &user, &j.HostDeleted)
 	if err != nil {
 		return j, notFound(err, "infra-env", infraEnvID)
 	}

@@ -67,6 +67,9 @@ func (s *Store) RegisterHost(ctx context.Context, infraEnvID, id uuid.UUID, make
 			h, created = make(), true
 			h.InfraEnvID, h.ID, h.CreatedAt, h.UpdatedAt, h.StatusUpdatedAt = infraEnvID, id, t.now, t.now, t.now
 			before, err = s.insertHost(ctx, tx, h)
+			if err == nil {
+				t.crowd, err = crowd(ctx, tx, infraEnvID, id, t.now)
+			}
 		}
 		if err != nil {
 			return err
@@ -81,6 +84,25 @@ func (s *Store) RegisterHost(ctx context.Context, infraEnvID, id uuid.UUID, make
 		return t.flush(ctx, tx)
 	})
 	return out, err
+}
+
+// Crowd counts the other hosts of an InfraEnv, and the hosts that registered first within a minute, also deleted ones.
+type Crowd struct{ Hosts, Lately int }
+
+// Crowd returns the counts of the InfraEnv of a host that registers first; transactions of such hosts take turns.
+func (t *Tx) Crowd() Crowd { return t.crowd }
+
+func crowd(ctx context.Context, tx pgx.Tx, infraEnvID, id uuid.UUID, now time.Time) (c Crowd, err error) {
+	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended('hosts of ' || $1::text, 0))`, infraEnvID); err != nil {
+		return c, fmt.Errorf("wait for hosts of infra-env %s: %w", infraEnvID, err)
+	}
+	err = tx.QueryRow(ctx, `
+		select count(*) filter (where deleted_at is null), count(*) filter (where created_at > $3) from hosts
+		where infra_env_id = $1 and id <> $2`, infraEnvID, id, now.Add(-time.Minute)).Scan(&c.Hosts, &c.Lately)
+	if err != nil {
+		return c, fmt.Errorf("count the hosts of infra-env %s: %w", infraEnvID, err)
+	}
+	return c, nil
 }
 
 // Host reads one host.

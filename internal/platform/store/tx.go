@@ -25,6 +25,7 @@ type Tx struct {
 	now    time.Time
 	batch  pgx.Batch
 	events []model.Event // those in the batch
+	crowd  Crowd
 }
 
 // Now returns the instant of the transaction.

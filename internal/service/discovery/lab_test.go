@@ -71,6 +71,7 @@ type labOption func(*labOptions)
 type labOptions struct {
 	evaluation.Options
 	maxHosts int
+	newHosts int
 	programs func() (map[string]wire.AgentProgram, error)
 }
 
@@ -89,7 +90,7 @@ func newLab(t testing.TB, options ...labOption) *lab {
 	l.evaluation = evaluation.New(o.Options)
 	l.service = discovery.New(discovery.Options{
 		Store: o.Store, Evaluation: l.evaluation, Signals: o.Signals, Log: o.Log, Now: o.Now, Timeouts: o.Timeouts,
-		AgentImage: o.AgentImage, AgentPrograms: o.programs, MaxHosts: o.maxHosts,
+		AgentImage: o.AgentImage, AgentPrograms: o.programs, MaxHosts: o.maxHosts, NewHosts: o.newHosts,
 	})
 	return l
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -102,8 +103,12 @@ func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
 
 // admit accepts or rejects a new host.
 func (s *Service) admit(h *model.Host, j store.Joining, t *store.Tx) error {
-	if most := s.options.MaxHosts; most > 0 && j.Hosts >= most { // anyone with an image can register hosts
-		return model.Conflictf("infra-env %s takes no more hosts: require at most %d, found %d", h.InfraEnvID, most, j.Hosts)
+	crowd := t.Crowd() // anyone with an image can register hosts
+	if most := s.options.MaxHosts; most > 0 && crowd.Hosts >= most {
+		return model.Conflictf("infra-env %s takes no more hosts: require at most %d, found %d", h.InfraEnvID, most, crowd.Hosts)
+	}
+	if most := s.options.NewHosts; most > 0 && crowd.Lately >= most {
+		return fmt.Errorf("%w: infra-env %s takes %d hosts a minute that it does not know", model.ErrTooMany, h.InfraEnvID, most)
 	}
 	if j.ClusterID != nil && !lifecycle.TakesHosts.Has(j.ClusterStatus) {
 		if j.ClusterStatus == model.ClusterInstalled {

@@ -1,9 +1,13 @@
 package discovery_test
 
 import (
+	"errors"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
@@ -277,4 +281,51 @@ func TestInfraEnvTakesABoundedNumberOfHosts(t *testing.T) {
 	_, err := l.service.Register(t.Context(), discovery.RegisterInput{InfraEnvID: env.ID, HostID: uuid.New()})
 	require.ErrorIs(t, err, model.ErrConflict)
 	require.ErrorContains(t, err, "require at most 2, found 2")
+}
+
+// Attack: an image registers hosts until its InfraEnv takes no others.
+func TestNewHostsOfAnImageAreCountedByTheMinute(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, func(o *labOptions) { o.newHosts, o.maxHosts = 3, 8 })
+	env, other := l.infraEnv(t, nil), l.infraEnv(t, nil)
+	register := func(env, id uuid.UUID) error {
+		_, err := l.service.Register(t.Context(), discovery.RegisterInput{InfraEnvID: env, HostID: id})
+		return err
+	}
+	known := uuid.New()
+	require.NoError(t, register(env.ID, known))
+	// Many at once: no more are let in than one after the other.
+	taken := func(n int) (let, later, full int) {
+		var mu sync.Mutex
+		var at sync.WaitGroup
+		for range n {
+			at.Go(func() {
+				err := register(env.ID, uuid.New())
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err == nil:
+					let++
+				case errors.Is(err, model.ErrTooMany):
+					later++
+				case errors.Is(err, model.ErrConflict):
+					full++
+				default:
+					assert.NoError(t, err)
+				}
+			})
+		}
+		at.Wait()
+		return let, later, full
+	}
+	let, later, full := taken(10)
+	require.Equal(t, []int{2, 8, 0}, []int{let, later, full})
+	require.NoError(t, register(env.ID, known), "a host that is known comes again at any time")
+	require.NoError(t, register(other.ID, uuid.New()), "the image of another InfraEnv is not held up")
+	l.pass(time.Minute + time.Second)
+	let, later, full = taken(5)
+	require.Equal(t, []int{3, 2, 0}, []int{let, later, full})
+	l.pass(time.Minute + time.Second)
+	let, later, full = taken(5)
+	require.Equal(t, []int{2, 0, 3}, []int{let, later, full}, "the InfraEnv has eight")
 }

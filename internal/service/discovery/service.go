@@ -29,6 +29,8 @@ type Options struct {
 	MaxInventoryBytes int64
 	// MaxHosts is how many hosts an InfraEnv takes; zero: any number.
 	MaxHosts int
+	// NewHosts is how many hosts of an InfraEnv may register for the first time within a minute; zero: any number.
+	NewHosts int
 	// KeepVirtualNICs keeps interfaces of type "device" in inventories.
 	KeepVirtualNICs bool
 }
