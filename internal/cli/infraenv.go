@@ -24,6 +24,7 @@ type InfraEnvCommands struct {
 	Address   infraEnvURL      `cmd:"" name:"url" help:"Make an address of the discovery image, or of a file, that needs no password."`
 	RotateKey infraEnvRotate   `cmd:"" name:"rotate-key" help:"Replace the key that signs addresses: earlier ones become invalid."`
 	Ignition  infraEnvIgnition `cmd:"" help:"Download the Ignition hosts of an InfraEnv boot with."`
+	Forget    infraEnvForget   `cmd:"" name:"forget-hosts" help:"Delete many hosts of an InfraEnv, by their statuses."`
 	Delete    infraEnvDelete   `cmd:"" help:"Delete an InfraEnv and its hosts without a cluster."`
 }
 
