@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,7 +22,7 @@ type infraEnvForget struct {
 	DryRun bool              `help:"Count them, and delete none."`
 }
 
-// Run deletes the hosts, and goes on after one that cannot be deleted.
+// Run deletes the hosts, and continues after one that cannot be deleted.
 func (k *infraEnvForget) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
 	if err := checkStatuses(k.Status); err != nil {
 		return err
@@ -42,30 +41,41 @@ func (k *infraEnvForget) Run(ctx context.Context, at *InfraEnvCommands, t *Termi
 		t.printf("%d hosts of InfraEnv %s would be deleted\n", len(hosts), env.Name)
 		return nil
 	}
-	var deleted atomic.Int64
-	var first atomic.Pointer[error]
+	deleted, err := k.forget(ctx, at, hosts)
+	t.printf("%d of %d hosts of InfraEnv %s deleted\n", deleted, len(hosts), env.Name)
+	if err != nil {
+		return fmt.Errorf("%d hosts are not deleted: %w", len(hosts)-deleted, err)
+	}
+	return nil
+}
+
+// forget deletes hosts, and returns how many are, and the first error.
+func (k *infraEnvForget) forget(ctx context.Context, at *InfraEnvCommands, hosts []wire.Host) (int, error) {
+	c := at.Client()
+	errs := make([]error, len(hosts))
 	var group errgroup.Group
 	group.SetLimit(forgotAtOnce)
 	for n := range hosts {
 		group.Go(func() error {
-			if ctx.Err() != nil {
-				return nil
+			if errs[n] = ctx.Err(); errs[n] == nil {
+				errs[n] = c.DeleteHost(ctx, hosts[n].InfraEnvID, hosts[n].ID)
 			}
-			if err := c.DeleteHost(ctx, env.ID, hosts[n].ID); err != nil {
-				err = failed(at.URL, "delete host "+hosts[n].ID.String(), err)
-				first.CompareAndSwap(nil, &err)
-				return nil
-			}
-			deleted.Add(1)
 			return nil
 		})
 	}
-	_ = group.Wait() // no function returns an error
-	t.printf("%d of %d hosts of InfraEnv %s deleted\n", deleted.Load(), len(hosts), env.Name)
-	if err := first.Load(); err != nil {
-		return fmt.Errorf("%d hosts are not deleted: %w", len(hosts)-int(deleted.Load()), *err)
+	_ = group.Wait() // the errors are in the list
+	deleted := len(hosts)
+	var first error
+	for n, err := range errs {
+		if err == nil {
+			continue
+		}
+		deleted--
+		if first == nil {
+			first = failed(at.URL, "delete host "+hosts[n].ID.String(), err)
+		}
 	}
-	return ctx.Err()
+	return deleted, first
 }
 
 func (k *infraEnvForget) wants(h *wire.Host, now time.Time) bool {
