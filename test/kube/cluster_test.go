@@ -370,11 +370,8 @@ func TestControlPlaneOfThreeWithAWorkerThatJoins(t *testing.T) {
 // reachable gives the kubeconfig of the cluster the address of its simulated API, which has no name in DNS.
 func (tr *trial) reachable(t *testing.T, place *site.Site) {
 	t.Helper()
-	await.True(t, func() bool { // the controllers write the Secret until then
-		d := &hive.ClusterDeployment{}
-		require.NoError(t, tr.kube.Get(t.Context(), kube.ObjectKey{Namespace: "one", Name: "lab"}, d))
-		return d.Spec.Installed
-	}, "the ClusterDeployment is not installed")
+	// The controllers write the Secret until then.
+	await.True(t, func() bool { return tr.defined(t).Kind == wire.ClusterKindAddHostsCluster }, "the cluster takes no hosts")
 	content, err := kubeapi.Kubeconfig(place.Address(), kubeapi.UserAdmin)
 	require.NoError(t, err)
 	s := &corev1.Secret{}

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"strings"
+
 	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -9,14 +11,16 @@ import (
 )
 
 // Leaves returns the node that is to be removed because its host leaves an installed cluster, nil: none. bound is the ClusterDeployment
-// that the host is bound to, and which its Agent does not name any more.
+// that the host is bound to, and which its Agent does not name any more. The node has the name that the service has of the host: the spec may
+// have another by now.
 func Leaves(a *agentinstall.Agent, h *wire.Host, bound types.NamespacedName) *agentinstall.AgentDeprovisionInfo {
 	joined := phases[h.Status] == phaseInstalled ||
 		phases[h.Status] == phaseFailed && h.Kind == wire.HostKindAddToExistingClusterHost // it may have joined all the same
-	if !joined || a.NodeName() == "" || a.KeepsNode() || isCluster(a.Spec.ClusterDeploymentName, bound) {
+	node := strings.ToLower(h.RequestedHostname)
+	if !joined || node == "" || a.KeepsNode() || isCluster(a.Spec.ClusterDeploymentName, bound) {
 		return nil
 	}
-	return &agentinstall.AgentDeprovisionInfo{ClusterNamespace: bound.Namespace, ClusterName: bound.Name, NodeName: a.NodeName()}
+	return &agentinstall.AgentDeprovisionInfo{ClusterNamespace: bound.Namespace, ClusterName: bound.Name, NodeName: node}
 }
 
 func isCluster(ref *agentinstall.ClusterReference, key types.NamespacedName) bool {

@@ -334,11 +334,13 @@ func TestNodeOfAHostThatLeavesItsClusterIsNoted(t *testing.T) {
 		{status: "unbinding-pending-user-action"},
 	} {
 		a := &agentinstall.Agent{}
-		a.Spec.ClusterDeploymentName, a.Spec.Hostname = c.spec, "Rack-1"
+		a.Spec.ClusterDeploymentName, a.Spec.Hostname = c.spec, "rack-2" // for its next installation
 		if c.skip {
 			a.Annotations = map[string]string{"agent.agent-install.openshift.io/skip-spoke-cleanup": "true"}
 		}
-		require.Equal(t, c.want, agent.Leaves(a, &wire.Host{Status: wire.HostStatus(c.status), Kind: wire.HostKind(c.kind)}, lab), "%+v", c)
+		require.Equal(t, c.want, agent.Leaves(a, &wire.Host{
+			Status: wire.HostStatus(c.status), Kind: wire.HostKind(c.kind), RequestedHostname: "Rack-1",
+		}, lab), "%+v", c)
 	}
 }
 
