@@ -11,8 +11,8 @@ import (
 )
 
 // Leaves returns the node that is to be removed because its host leaves an installed cluster, nil: none. bound is the ClusterDeployment
-// that the host is bound to, and which its Agent does not name any more. The node has the name that the service has of the host: the spec may
-// have another by now.
+// that the host is bound to, and which its Agent does not name any more. The service knows the node's name; the spec may have another by
+// now.
 func Leaves(a *agentinstall.Agent, h *wire.Host, bound types.NamespacedName) *agentinstall.AgentDeprovisionInfo {
 	joined := phases[h.Status] == phaseInstalled ||
 		phases[h.Status] == phaseFailed && h.Kind == wire.HostKindAddToExistingClusterHost // it may have joined all the same
