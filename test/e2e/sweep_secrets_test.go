@@ -3,11 +3,13 @@ package e2e_test
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/pem"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
 )
@@ -42,9 +44,15 @@ func (s *secrets) kinds() (kinds []string) {
 	return kinds
 }
 
-// forms of a secret: in clear, in hex, in base64, and in base64 of base64, as the pull secret's in the file of a Kubernetes Secret.
+// forms of a secret: in clear, in UTF-16, in hex, in base64, and in base64 of base64, as the pull secret's in the file of a Kubernetes
+// Secret.
 func forms(text string) [][]byte {
 	all := [][]byte{[]byte(text), fmt.Appendf(nil, "%x", text), fmt.Appendf(nil, "%X", text)}
+	var little, big []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		little, big = binary.LittleEndian.AppendUint16(little, unit), binary.BigEndian.AppendUint16(big, unit)
+	}
+	all = append(all, little, big)
 	for _, once := range encoded(text) {
 		all = append(all, once)
 		all = append(all, encoded(string(once))...)

@@ -100,7 +100,7 @@ func TestNoSecretLeavesItsPlace(t *testing.T) {
 		}
 	}
 	slices.Sort(found)
-	t.Logf("sweep: %d kinds of secret in clear, base64 and hex; %d places (%d files), %d MB; found %d",
+	t.Logf("sweep: %d kinds of secret in clear, UTF-16, base64 and hex; %d places (%d files), %d MB; found %d",
 		len(s.kinds()), len(places), len(files), size>>20, len(found))
 	t.Logf("kinds: %s", strings.Join(s.kinds(), ", "))
 	require.GreaterOrEqual(t, len(s.kinds()), 20)
