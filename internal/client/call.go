@@ -19,7 +19,7 @@ import (
 // call is one running operation.
 type call struct {
 	method string
-	path   string // below basePath, or ownPath when own is set
+	path   string // below BasePath, or ownPath when own is set
 	own    bool
 	query  url.Values
 	body   any // sent as JSON; nil sends none

@@ -12,8 +12,8 @@ import (
 	"slipway/internal/model"
 )
 
-// basePath is the path of the v2 API below the root of the service.
-const basePath = "/api/assisted-install"
+// BasePath is the path of the v2 API below the root of the service.
+const BasePath = "/api/assisted-install"
 
 // ownPath is the path of Slipway's additional API.
 const ownPath = "/api/slipway"
@@ -42,7 +42,7 @@ type Options struct {
 type Client struct {
 	options Options
 	token   atomic.Pointer[model.Secret] // nil: the options' token
-	root    string                       // with basePath, without a final slash
+	root    string                       // with BasePath, without a final slash
 	own     string                       // with ownPath
 }
 
@@ -55,11 +55,8 @@ func New(o Options) *Client {
 		o.UserAgent = "slipway"
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	return &Client{options: o, root: o.BaseURL + basePath, own: o.BaseURL + ownPath}
+	return &Client{options: o, root: o.BaseURL + BasePath, own: o.BaseURL + ownPath}
 }
-
-// APIURL returns the root of the v2 API, without a final slash.
-func (c *Client) APIURL() string { return c.root }
 
 // BaseURL returns the root of the service, without a final slash.
 func (c *Client) BaseURL() string { return c.options.BaseURL }

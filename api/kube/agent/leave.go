@@ -17,14 +17,10 @@ func Leaves(a *agentinstall.Agent, h *wire.Host, bound types.NamespacedName) *ag
 	joined := phases[h.Status] == phaseInstalled ||
 		phases[h.Status] == phaseFailed && h.Kind == wire.HostKindAddToExistingClusterHost // it may have joined all the same
 	node := strings.ToLower(h.RequestedHostname)
-	if !joined || node == "" || a.KeepsNode() || isCluster(a.Spec.ClusterDeploymentName, bound) {
+	if !joined || node == "" || a.KeepsNode() || a.Spec.ClusterDeploymentName.Is(bound) {
 		return nil
 	}
 	return &agentinstall.AgentDeprovisionInfo{ClusterNamespace: bound.Namespace, ClusterName: bound.Name, NodeName: node}
-}
-
-func isCluster(ref *agentinstall.ClusterReference, key types.NamespacedName) bool {
-	return ref != nil && ref.Namespace == key.Namespace && ref.Name == key.Name
 }
 
 // forgetNode drops from a status what is of a former node: the certificate requests of a host that has not been installed since, and the
@@ -37,7 +33,7 @@ func forgetNode(status *agentinstall.AgentStatus, in Inputs) {
 	if info == nil || !bound || leaving[in.Host.Status] {
 		return
 	}
-	if isCluster(in.Resource.Spec.ClusterDeploymentName, types.NamespacedName{Namespace: info.ClusterNamespace, Name: info.ClusterName}) {
+	if in.Resource.Spec.ClusterDeploymentName.Is(types.NamespacedName{Namespace: info.ClusterNamespace, Name: info.ClusterName}) {
 		status.EndCleanup()
 	}
 }

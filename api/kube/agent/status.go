@@ -13,6 +13,7 @@ import (
 
 	"slipway/api/kube/agentinstall"
 	"slipway/api/kube/resource"
+	"slipway/internal/client"
 	"slipway/internal/wire"
 )
 
@@ -82,10 +83,10 @@ func progress(h *wire.Host) agentinstall.HostProgress {
 // debugInfo has the addresses of events, logs and workflow: a request to them needs a token of the service.
 func debugInfo(h *wire.Host, base string) agentinstall.DebugInfo {
 	info := agentinstall.DebugInfo{State: string(h.Status), StateInfo: h.StatusInfo}
-	info.EventsURL = base + resource.APIPath + "/v2/events?" +
+	info.EventsURL = base + client.BasePath + "/v2/events?" +
 		url.Values{"infra_env_id": {h.InfraEnvID.String()}, "host_id": {h.ID.String()}}.Encode()
 	if h.ClusterID != uuid.Nil && h.LogsCollectedAt.Time().Year() > 1 {
-		info.LogsURL = base + resource.APIPath + "/v2/clusters/" + h.ClusterID.String() + "/logs?" +
+		info.LogsURL = base + client.BasePath + "/v2/clusters/" + h.ClusterID.String() + "/logs?" +
 			url.Values{"logs_type": {"host"}, "host_id": {h.ID.String()}}.Encode()
 	}
 	if h.ClusterID != uuid.Nil && h.Progress.CurrentStage != "" {

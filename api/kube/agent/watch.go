@@ -100,10 +100,7 @@ func ofInfraEnv(a *agentinstall.Agent, o kube.Object) bool {
 }
 
 func ofCluster(key types.NamespacedName) func(*agentinstall.Agent) bool {
-	return func(a *agentinstall.Agent) bool {
-		ref := a.Spec.ClusterDeploymentName
-		return ref != nil && ref.Name == key.Name && ref.Namespace == key.Namespace
-	}
+	return func(a *agentinstall.Agent) bool { return a.Spec.ClusterDeploymentName.Is(key) }
 }
 
 // requests returns the Agents that an object concerns.

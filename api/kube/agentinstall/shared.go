@@ -3,6 +3,7 @@ package agentinstall
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Condition is one fact about a resource.
@@ -36,6 +37,11 @@ type ClusterReference struct {
 	// Namespace of the ClusterDeployment.
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
+}
+
+// Is reports whether it names a ClusterDeployment; nil names none.
+func (r *ClusterReference) Is(key types.NamespacedName) bool {
+	return r != nil && r.Name == key.Name && r.Namespace == key.Namespace
 }
 
 // ObjectReference names a ConfigMap or Secret of any namespace.

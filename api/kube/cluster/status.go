@@ -12,6 +12,7 @@ import (
 	"slipway/api/kube/agentinstall"
 	"slipway/api/kube/hiveext"
 	"slipway/api/kube/resource"
+	"slipway/internal/client"
 	"slipway/internal/wire"
 )
 
@@ -116,12 +117,12 @@ func describe(status *hiveext.AgentClusterInstallStatus, in Inputs, base string)
 	}
 	status.DebugInfo = agentinstall.DebugInfo{
 		State: string(c.Status), StateInfo: c.StatusInfo,
-		EventsURL: base + resource.APIPath + "/v2/events?" + url.Values{"cluster_id": {c.ID.String()}}.Encode(),
+		EventsURL: base + client.BasePath + "/v2/events?" + url.Values{"cluster_id": {c.ID.String()}}.Encode(),
 	}
 	if c.ControllerLogsCollectedAt.Time().Year() > 1 || slices.ContainsFunc(c.Hosts, func(h wire.Host) bool {
 		return h.LogsCollectedAt.Time().Year() > 1
 	}) {
-		status.DebugInfo.LogsURL = base + resource.APIPath + "/v2/clusters/" + c.ID.String() + "/logs"
+		status.DebugInfo.LogsURL = base + client.BasePath + "/v2/clusters/" + c.ID.String() + "/logs"
 	}
 	if c.InstallStartedAt.Time().Year() > 1 {
 		status.DebugInfo.WorkflowURL = base + resource.UIPath + "/clusters/" + c.ID.String()

@@ -52,10 +52,7 @@ func mirrorsFrom(e *agentinstall.InfraEnv, o kube.Object) bool {
 }
 
 func ofCluster(key types.NamespacedName) func(*agentinstall.InfraEnv) bool {
-	return func(e *agentinstall.InfraEnv) bool {
-		ref := e.Spec.ClusterRef
-		return ref != nil && ref.Name == key.Name && ref.Namespace == key.Namespace
-	}
+	return func(e *agentinstall.InfraEnv) bool { return e.Spec.ClusterRef.Is(key) }
 }
 
 // requests returns the InfraEnvs that an object concerns.

@@ -28,11 +28,8 @@ const (
 	Late  = 5 * time.Second
 )
 
-// Paths of a service, below its root.
-const (
-	APIPath = "/api/assisted-install"
-	UIPath  = "/temporal"
-)
+// UIPath is the path of Temporal's web UI below the root of a service.
+const UIPath = "/temporal"
 
 // Paused reports whether a user keeps a resource from being followed.
 func Paused(o metav1.Object) bool { return o.GetAnnotations()[pauseAnnotation] == "true" }

@@ -181,7 +181,7 @@ func (r *Reconciler) connect(ctx context.Context, deployment *hive.ClusterDeploy
 		return nil, fmt.Errorf("list Agents: %w", err)
 	}
 	for n := range agents.Items {
-		if c := agents.Items[n].Spec.ClusterDeploymentName; c != nil && c.Namespace == key.Namespace && c.Name == key.Name {
+		if agents.Items[n].Spec.ClusterDeploymentName.Is(key) {
 			found.agents = append(found.agents, agents.Items[n])
 		}
 	}

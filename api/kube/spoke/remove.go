@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -31,6 +32,9 @@ func (r *Reconciler) remove(ctx context.Context, a *agentinstall.Agent) (reconci
 		result.RequeueAfter = again
 	default:
 		a.Status.EndCleanup()
+	}
+	if equality.Semantic.DeepEqual(before.Status, a.Status) { // for the same reason as a minute ago
+		return result, nil
 	}
 	// Another controller writes conditions as well: with a status that has changed meanwhile this is done again.
 	if err := r.Kube.Status().Patch(ctx, a, kube.MergeFromWithOptions(before, kube.MergeFromWithOptimisticLock{})); err != nil {
