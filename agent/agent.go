@@ -148,7 +148,6 @@ func (a *Agent) serve(ctx context.Context, steps *sync.WaitGroup) error {
 		if err := a.state.forget(); err != nil {
 			a.log.Error("registration not forgotten", "error", err)
 		}
-		a.options.Client.SetToken("") // the image's token registers again
 		if err := a.host.Sleep(ctx, pauses.next(err)); err != nil {
 			return err
 		}
@@ -194,17 +193,31 @@ func (a *Agent) register(ctx context.Context, again bool) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		pause := pauses.next(err)
-		if errors.Is(err, model.ErrNotFound) {
-			a.log.Error("host not registered: it was deleted, and has to be booted again, or its infra-env or cluster, and needs another image",
-				"infra_env", a.options.InfraEnvID, "error", err, "asked_again_in", pause.Round(time.Second))
-		} else {
-			a.log.Warn("host not registered", "error", err)
+		if errors.Is(err, client.ErrUnauthorized) && a.options.Client.HostToken() != "" {
+			a.options.Client.SetToken("") // it has ended: the image's token registers the host without proof
+			continue
 		}
+		pause := pauses.next(err)
+		a.explain(err, pause)
 		if err := a.host.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
+}
+
+// explain logs why the host is not registered.
+func (a *Agent) explain(err error, pause time.Duration) {
+	var text string
+	switch {
+	case errors.Is(err, model.ErrNotFound):
+		text = "host not registered: it was deleted, and has to be booted again, or its infra-env or cluster, and needs another image"
+	case errors.Is(err, client.ErrUnauthorized):
+		text = "host not registered: the token of its image has ended or was replaced, and the host needs another image"
+	default:
+		a.log.Warn("host not registered", "error", err)
+		return
+	}
+	a.log.Error(text, "infra_env", a.options.InfraEnvID, "error", err, "asked_again_in", pause.Round(time.Second))
 }
 
 func (a *Agent) registration() registration {

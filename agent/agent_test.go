@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -112,6 +114,36 @@ func TestAgentRegistersAgain(t *testing.T) {
 		s.SetFault(nil)
 		s.Wait(t, "a poll", func() bool { return len(s.Polls) > 0 })
 	})
+}
+
+// An image's token proves no host, and may have ended: the token of the host proves it.
+func TestAgentProvesItsHostWhenItRegistersAgain(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	var proofs, ended []string
+	s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
+		sent := r.Header.Get("X-Secret-Key")
+		switch {
+		case agenttest.IsPoll(r):
+		case slices.Contains(ended, sent):
+			proofs = append(proofs, sent)
+			w.WriteHeader(http.StatusUnauthorized)
+			return true
+		case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/hosts"):
+			proofs = append(proofs, sent)
+			w.Header().Set("Slipway-Token", "host-"+strconv.Itoa(len(proofs)))
+		}
+		return false
+	})
+	h.start(t, s)
+	s.Wait(t, "a poll", func() bool { return len(s.Polls) > 0 })
+	s.Change(func() { s.ExitNext = true })
+	s.Wait(t, "a second registration", func() bool { return len(s.Registrations) == 2 })
+	s.Change(func() { require.Equal(t, []string{token, "host-1"}, proofs) })
+	s.Wait(t, "a poll", func() bool { return s.Polls[len(s.Polls)-1].Get("X-Secret-Key") == "host-2" })
+	s.Change(func() { ended = []string{"host-2"}; s.ExitNext = true })
+	s.Wait(t, "a third registration", func() bool { return len(s.Registrations) == 3 })
+	s.Change(func() { require.Equal(t, []string{token, "host-1", "host-2", token}, proofs) })
 }
 
 func longest(pauses []time.Duration) time.Duration {

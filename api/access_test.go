@@ -58,7 +58,7 @@ func (l *local) imageToken(infraEnvID uuid.UUID) string {
 	l.t.Helper()
 	token, err := l.tokens.AgentToken(must(l.store.InfraEnv(l.t.Context(), infraEnvID)))
 	require.NoError(l.t, err)
-	return token.Reveal()
+	return token.Secret.Reveal()
 }
 
 func (l *local) controllerToken(clusterID uuid.UUID) string {

@@ -30,6 +30,10 @@ func (s *server) showBootArtifacts(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
+	token, err := s.Identity.AgentToken(e)
+	if err != nil {
+		return err
+	}
 	file := func(base, name, script string) string {
 		query := link.Query()
 		query.Set("file_name", name)
@@ -44,6 +48,7 @@ func (s *server) showBootArtifacts(w http.ResponseWriter, r *http.Request) error
 		IpxeScriptURL: file(scripts, "ipxe-script", ""), IpxeDiskScriptURL: file(scripts, "ipxe-script", "boot-order-control"),
 		DiscoveryIgnitionURL: file(s.BaseURL, "discovery.ign", ""), StaticNetworkURL: file(s.BaseURL, "static-network-config", ""),
 		EventsURL: s.eventsAddress(id), ExpiresAt: wire.DateTime(link.ExpiresAt),
+		ImageTokenExpiresAt: wire.DateTime(token.Until),
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 type Identity interface {
 	admission.Identity
 	// AgentToken returns the token that the discovery image of an InfraEnv has for agents.
-	AgentToken(e *model.InfraEnv) (model.Secret, error)
+	AgentToken(e *model.InfraEnv) (auth.AgentToken, error)
 	// HostToken returns a token of one host; empty where agents need none of their own. Renew returns a new token for an agent whose own
 	// is old, else an empty one.
 	HostToken(h *model.Host, key model.Secret) (model.Secret, error)

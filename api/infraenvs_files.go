@@ -101,7 +101,7 @@ func (s *server) discoveryIgnition(e *model.InfraEnv, imageType string, agent ig
 	}
 	return ignition.Discovery(ignition.DiscoveryInput{
 		InfraEnv: e, ServiceURL: s.BaseURL, ServiceCA: s.ServiceCA, Insecure: s.Insecure, Deployment: s.Ignition,
-		AgentToken: token, Agent: agent, OpenShiftVersion: s.images.Version(e), StaticNetwork: network, NetworkMethod: s.networkMethod(e),
+		AgentToken: token.Secret, Agent: agent, OpenShiftVersion: s.images.Version(e), StaticNetwork: network, NetworkMethod: s.networkMethod(e),
 	})
 }
 

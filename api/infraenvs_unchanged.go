@@ -98,11 +98,13 @@ func (s *server) discoveryFile(e *model.InfraEnv, imageType string, agent igniti
 	if err != nil {
 		return file{}, err
 	}
-	tag := s.tag("discovery.ign", s.Version, imageType, s.images.Version(e), e.ID, e, e.PullSecret.Reveal(), token.Reveal(),
+	tag := s.tag("discovery.ign", s.Version, imageType, s.images.Version(e), e.ID, e, e.PullSecret.Reveal(), token.Secret.Reveal(),
 		agent, s.BaseURL, s.ServiceCA, s.Insecure, s.Ignition)
 	changed := s.agents.changed(agent.SHA256)
-	if e.UpdatedAt.After(changed) {
-		changed = e.UpdatedAt
+	for _, at := range []time.Time{e.UpdatedAt, token.Since} {
+		if at.After(changed) {
+			changed = at
+		}
 	}
 	return file{"discovery.ign", tag, changed}, nil
 }

@@ -99,6 +99,43 @@ func TestDateOfAFileTellsAClientThatHasIt(t *testing.T) {
 	s.want(http.StatusOK, http.MethodGet, path, nil, "If-Modified-Since", later) // it is of a time when the clock was wrong
 }
 
+// openWithTokens takes any caller, and makes the images of a service that does not.
+type openWithTokens struct {
+	auth.None
+	tokens *auth.Local
+}
+
+func (i openWithTokens) AgentToken(e *model.InfraEnv) (auth.AgentToken, error) {
+	return i.tokens.AgentToken(e)
+}
+
+func TestImagesOfTheNextDayRegisterADayLonger(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2126, 1, 1, 12, 0, 0, 0, time.UTC)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	private, public := keyPair(t, key)
+	clock := func() time.Time { return now }
+	tokens, err := auth.NewLocal(auth.LocalOptions{
+		Mode: auth.ModeLocal, Now: clock, ImageTokenLife: 48 * time.Hour, PrivateKey: model.Secret(private), PublicKey: public,
+	})
+	require.NoError(t, err)
+	s := newService(t, withKeys, func(o *api.Options) { o.Now, o.Identity = clock, openWithTokens{tokens: tokens} })
+	e := s.infraEnv(uuid.Nil)
+	path := envPath(e.ID) + "/downloads/files?file_name=discovery.ign"
+	first := s.want(http.StatusOK, http.MethodGet, path, nil)
+	now = now.Add(12*time.Hour - time.Second)
+	s.want(http.StatusNotModified, http.MethodGet, path, nil, "If-None-Match", first.Header.Get("Etag"))
+	now = now.Add(time.Second)
+	second := s.want(http.StatusOK, http.MethodGet, path, nil, "If-None-Match", first.Header.Get("Etag"))
+	require.NotEqual(t, string(first.Body), string(second.Body))
+	now = now.Add(time.Second)
+	s.want(http.StatusOK, http.MethodGet, path, nil, "If-Modified-Since", first.Header.Get("Last-Modified"))
+
+	boot := s.want(http.StatusOK, http.MethodGet, "/api/slipway/v1/infra-envs/"+e.ID.String()+"/boot-artifacts", nil)
+	require.Contains(t, string(boot.Body), `"image_token_expires_at":"2126-01-05T00:00:00.000Z"`)
+}
+
 func TestTagChangesWithAllThatAnImageIsMadeOf(t *testing.T) {
 	t.Parallel()
 	agents := fstest.MapFS{"slipway-agent-x86_64": {Data: []byte("agent program"), ModTime: time.Unix(1, 0)}}
@@ -185,7 +222,7 @@ func TestConfigIsTheSameEachTimeAndInEveryProcess(t *testing.T) {
 			for _, file := range []string{
 				"/downloads/files?file_name=discovery.ign", "/downloads/minimal-initrd", "/downloads/files?file_name=static-network-config",
 			} {
-				headers, address := []string{"X-Secret-Key", token.Reveal()}, file
+				headers, address := []string{"X-Secret-Key", token.Secret.Reveal()}, file
 				if file == "/downloads/minimal-initrd" { // not for agents
 					headers = nil
 					address = file + "?" + link.Query().Encode()

@@ -93,6 +93,9 @@ func (k *imageDownload) toFile(ctx context.Context, d *download, t *Terminal) er
 		return err
 	}
 	t.printf("%s: %s\n", d.what, file)
+	if end := imageEnd(ctx, d.from.client, d.from.env.ID); end != "" {
+		t.note("machines register with it until %s", end)
+	}
 	return nil
 }
 

@@ -155,6 +155,7 @@ func (k *infraEnvShow) Run(ctx context.Context, at *InfraEnvCommands, t *Termina
 		"OpenShift", e.OpenshiftVersion,
 		"Architecture", string(e.CPUArchitecture),
 		"Image", string(e.Type),
+		"Registers until", imageEnd(ctx, c, e.ID),
 		"HTTP proxy", e.Proxy.HTTPProxy,
 		"HTTPS proxy", e.Proxy.HTTPSProxy,
 		"No proxy", e.Proxy.NoProxy,
@@ -170,6 +171,15 @@ func (k *infraEnvShow) Run(ctx context.Context, at *InfraEnvCommands, t *Termina
 		t.below(view.Hosts(hosts, t.Now()))
 	}
 	return nil
+}
+
+// imageEnd returns when machines register no more with an image that is downloaded now; empty: never, or the service does not say.
+func imageEnd(ctx context.Context, c *client.Client, infraEnv uuid.UUID) string {
+	boot, err := c.BootArtifacts(ctx, infraEnv)
+	if end := boot.ImageTokenExpiresAt.Time(); err == nil && end.Unix() > 0 {
+		return end.Local().Format(time.DateTime)
+	}
+	return ""
 }
 
 // given says that a long setting is there: -o json prints it.

@@ -12,4 +12,6 @@ type BootArtifacts struct {
 	StaticNetworkURL     string   `json:"static_network_url"`
 	EventsURL            string   `json:"events_url"`
 	ExpiresAt            DateTime `json:"expires_at"` // zero: never
+	// ImageTokenExpiresAt is when machines register no more with an image that is downloaded now; zero: never.
+	ImageTokenExpiresAt DateTime `json:"image_token_expires_at"`
 }

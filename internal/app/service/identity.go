@@ -51,7 +51,7 @@ func (s *Service) identify() error {
 			return fmt.Errorf("AUTH_TYPE=%s: %w", users, err)
 		}
 	}
-	local.AgentTokens = auth.AgentTokens(s.options.AgentTokens)
+	local.AgentTokens, local.ImageTokenLife = auth.AgentTokens(s.options.AgentTokens), s.options.ImageTokenLife
 	local.TokenKey = func(ctx context.Context, id uuid.UUID) (model.Secret, error) {
 		return s.store.TokenKey(ctx, id) // opened later
 	}

@@ -87,6 +87,7 @@ func (s Service) CheckDurations() error {
 		{"--decision-timeout", s.DecisionTimeout, 0},
 		{"--heartbeat", s.Heartbeat, leastHeartbeat},
 		{"--image-expiration", s.ImageExpiration, time.Second},
+		{"--image-token-life", s.ImageTokenLife, 0},
 		{"--oidc-clock-skew", s.Skew, 0},
 		{"--oidc-session", s.Session, time.Second},
 		{"--sources-interval", s.SourcesInterval, time.Second},
@@ -178,6 +179,7 @@ type Auth struct {
 	InsecureOpen    bool          `name:"insecure-open" env:"SLIPWAY_INSECURE_OPEN" help:"With AUTH_TYPE=none, serve everybody who reaches an address that is not loopback."`
 	AgentTokens     string        `name:"agent-tokens" default:"host" enum:"host,infra-env" env:"AGENT_TOKENS" help:"What agents prove themselves with where AUTH_TYPE is local: host, a token of each host that its registration gives it; infra-env, one for all hosts of an InfraEnv, for agents of other implementations."`
 	ImageExpiration time.Duration `default:"4h" env:"IMAGE_EXPIRATION_TIME" help:"How long the address of a discovery image is good where it is signed."`
+	ImageTokenLife  time.Duration `default:"720h" env:"SLIPWAY_IMAGE_TOKEN_LIFE" help:"How long machines register with a discovery image, from its download on; 0s: until its key is replaced."`
 	ImageServiceURL string        `env:"IMAGE_SERVICE_BASE_URL" help:"Address that discovery images are offered at; by default the address of the API." placeholder:"URL"`
 }
 

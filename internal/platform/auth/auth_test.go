@@ -150,13 +150,13 @@ func TestAgentOfAnEnvironmentIsKnownByItsToken(t *testing.T) {
 	l := newLab(t, auth.ModeLocal)
 	token, err := l.AgentToken(l.env())
 	require.NoError(t, err)
-	require.Equal(t, "[redacted]", token.String())
+	require.Equal(t, "[redacted]", token.Secret.String())
 	l.now = start.AddDate(20, 0, 0)
-	caller, err := l.Caller(t.Context(), auth.SchemeAgent, token.Reveal())
+	caller, err := l.Caller(t.Context(), auth.SchemeAgent, token.Secret.Reveal())
 	require.NoError(t, err)
 	require.Equal(t, envID, caller.InfraEnvID)
 	require.True(t, caller.Bound())
-	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token.Reveal(), ".")[1])
+	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token.Secret.Reveal(), ".")[1])
 	require.NoError(t, err)
 	require.Contains(t, string(payload), `"infra_env_id":"`+envID.String()+`"`, "agents of other vendors read it")
 }
@@ -316,7 +316,7 @@ func TestTokensOfTheAgentBasedInstallerAreTakenByTheirScheme(t *testing.T) {
 	}
 	token, err := l.AgentToken(l.env())
 	require.NoError(t, err)
-	require.Empty(t, token, "agents have theirs from the installer")
+	require.Empty(t, token.Secret, "agents have theirs from the installer")
 	_, err = l.Token(auth.Grant{Scheme: auth.SchemeUser})
 	require.ErrorContains(t, err, "EC_PRIVATE_KEY_PEM")
 }
@@ -421,10 +421,10 @@ func TestTokensOfTheSameKeyAndClaimsAreTheSame(t *testing.T) {
 	require.NoError(t, err)
 	again, err := l.AgentToken(l.env())
 	require.NoError(t, err)
-	require.Equal(t, first.Reveal(), again.Reveal(), "what a host boots with is compared byte by byte")
+	require.Equal(t, first.Secret.Reveal(), again.Secret.Reveal(), "what a host boots with is compared byte by byte")
 	other, err := l.AgentToken(&model.InfraEnv{ID: otherID})
 	require.NoError(t, err)
-	require.NotEqual(t, first.Reveal(), other.Reveal())
+	require.NotEqual(t, first.Secret.Reveal(), other.Secret.Reveal())
 
 	restarted, err := auth.NewLocal(auth.LocalOptions{
 		Mode: auth.ModeLocal, PrivateKey: model.Secret(privatePEM(t, l.private)), PublicKey: publicPEM(t, l.private), Now: time.Now,
@@ -433,5 +433,5 @@ func TestTokensOfTheSameKeyAndClaimsAreTheSame(t *testing.T) {
 	require.NoError(t, err)
 	again, err = restarted.AgentToken(l.env())
 	require.NoError(t, err)
-	require.Equal(t, first.Reveal(), again.Reveal(), "with the keys of before")
+	require.Equal(t, first.Secret.Reveal(), again.Secret.Reveal(), "with the keys of before")
 }

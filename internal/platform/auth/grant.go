@@ -52,15 +52,31 @@ func (l *Local) sign(c claims) (model.Secret, error) {
 	return model.Secret(text), nil
 }
 
-// AgentToken returns the token of the agents of an InfraEnv, which ends when the signing key is replaced. It has no other end: a host
-// may be switched on again years later. It is empty where another service signs, because agents have their token from there.
-func (l *Local) AgentToken(e *model.InfraEnv) (model.Secret, error) {
+// imageTokenStep is how long images of one content get one token: parts of an image that are fetched on one day belong together.
+const imageTokenStep = 24 * time.Hour
+
+// AgentToken is the token in a discovery image.
+type AgentToken struct {
+	Secret model.Secret
+	// Since is when images began to have it, Until when it ends; zero: never.
+	Since, Until time.Time
+}
+
+// AgentToken returns the token of the agents of an InfraEnv, which ends when the signing key is replaced, and at the end of the day on
+// which it is ImageTokenLife old. With PerInfraEnv it has no such end: agents of other implementations know no other token, and are being
+// installed with it. It is empty where another service signs, because agents have their token from there.
+func (l *Local) AgentToken(e *model.InfraEnv) (t AgentToken, err error) {
 	c := claims{InfraEnvID: e.ID.String(), Key: keyName(e.TokenKey)}
 	switch {
 	case l.Mode == ModeAgentInstaller:
-		return "", nil
+		return t, nil
 	case l.AgentTokens == PerInfraEnv:
 		c.Role = RoleForeign // the token of an image that was made in the other mode gains nothing by this one
+	case l.ImageTokenLife > 0:
+		t.Since = l.Now().UTC().Truncate(imageTokenStep)
+		t.Until = t.Since.Add(imageTokenStep + l.ImageTokenLife).Truncate(time.Second)
+		c.ExpiresAt = jwt.NewNumericDate(t.Until)
 	}
-	return l.sign(c)
+	t.Secret, err = l.sign(c)
+	return t, err
 }

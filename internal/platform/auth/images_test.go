@@ -19,7 +19,7 @@ func TestTokensOfImagesStandInOnePlaceAndEndWithTheKey(t *testing.T) {
 		l.AgentTokens = mode
 		token, err := l.AgentToken(l.env())
 		require.NoError(t, err)
-		made[mode] = token.Reveal()
+		made[mode] = token.Secret.Reveal()
 	}
 	keyless := func(issued time.Time) string {
 		token, err := l.Token(auth.Grant{InfraEnvID: envID, Issued: issued})
@@ -89,4 +89,38 @@ func TestTokensOfImagesStandInOnePlaceAndEndWithTheKey(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTokensOfImagesEnd(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, auth.ModeLocal)
+	l.AgentTokens, l.ImageTokenLife = auth.PerHost, 48*time.Hour
+	l.now = time.Date(2026, 11, 29, 23, 59, 59, 0, time.FixedZone("", 3600))
+	token := func() auth.AgentToken {
+		t.Helper()
+		made, err := l.AgentToken(l.env())
+		require.NoError(t, err)
+		return made
+	}
+	first := token()
+	require.Equal(t, time.Date(2026, 12, 2, 0, 0, 0, 0, time.UTC), first.Until)
+	l.now = l.now.Add(time.Hour)
+	require.Equal(t, first, token(), "images of one day are the same byte for byte: parts of them are fetched one by one")
+	l.now = time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)
+	require.NotEqual(t, first.Secret.Reveal(), token().Secret.Reveal())
+
+	l.now = first.Until.Add(-time.Second)
+	caller, err := l.Caller(t.Context(), auth.SchemeAgent, first.Secret.Reveal())
+	require.NoError(t, err)
+	require.Equal(t, auth.RoleRegistrar, caller.Role)
+	l.now = first.Until.Add(time.Second)
+	_, err = l.Caller(t.Context(), auth.SchemeAgent, first.Secret.Reveal())
+	require.ErrorContains(t, err, "it has expired")
+
+	l.AgentTokens = auth.PerInfraEnv
+	endless := token()
+	require.True(t, endless.Until.IsZero())
+	l.now = l.now.AddDate(3, 0, 0)
+	_, err = l.Caller(t.Context(), auth.SchemeAgent, endless.Secret.Reveal())
+	require.NoError(t, err, "agents that know no other token are being installed with it")
 }

@@ -42,7 +42,9 @@ type LocalOptions struct {
 	Issuer Issuer
 	// ImageExpiration is how long the address of an image is good; zero: DefaultImageExpiration.
 	ImageExpiration time.Duration
-	Now             func() time.Time
+	// ImageTokenLife is how long machines register with an image, see AgentToken; zero: until its key is replaced.
+	ImageTokenLife time.Duration
+	Now            func() time.Time
 }
 
 // Local identifies callers by tokens of a key pair (ES256).

@@ -37,7 +37,7 @@ func (None) Open() bool { return true }
 func (None) Caller(context.Context, Scheme, string) (Caller, error) { return Admin, nil }
 
 // AgentToken returns an empty token: agents need none.
-func (None) AgentToken(*model.InfraEnv) (model.Secret, error) { return "", nil }
+func (None) AgentToken(*model.InfraEnv) (AgentToken, error) { return AgentToken{}, nil }
 
 // ImageLink returns a link with the id of the InfraEnv.
 func (None) ImageLink(e *model.InfraEnv, _ time.Time) (ImageLink, error) {
