@@ -20,6 +20,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/orchestrator"
 	"slipway/internal/testing/unraced"
 )
 
@@ -349,14 +350,14 @@ func TestTokensOfHostsEnd(t *testing.T) {
 	l.tokens.Now = func() time.Time { return now }
 	e := l.infraEnv(uuid.Nil)
 	id := uuid.New()
-	register := func() []string {
+	register := func(token string) []string {
 		body := map[string]any{"host_id": id}
-		r := l.closed.want(http.StatusCreated, http.MethodPost, envPath(e.ID)+"/hosts", body, "X-Secret-Key", l.imageToken(e.ID))
+		r := l.closed.want(http.StatusCreated, http.MethodPost, envPath(e.ID)+"/hosts", body, "X-Secret-Key", token)
 		require.NotEmpty(t, r.Header.Get("Slipway-Token"))
 		return []string{"X-Secret-Key", r.Header.Get("Slipway-Token")}
 	}
 	poll := hostPath(e.ID, id) + "/instructions"
-	first := register()
+	first := register(l.imageToken(e.ID))
 	require.Empty(t, l.closed.want(http.StatusOK, http.MethodGet, poll, nil, first...).Header.Get("Slipway-Token"))
 	now = now.Add(2 * time.Hour)
 	renewed := l.closed.want(http.StatusOK, http.MethodGet, poll, nil, first...).Header.Get("Slipway-Token")
@@ -365,7 +366,7 @@ func TestTokensOfHostsEnd(t *testing.T) {
 	require.Contains(t, l.closed.send(http.MethodGet, poll, nil, first...).Message(http.StatusUnauthorized), "has expired")
 	l.closed.want(http.StatusOK, http.MethodGet, poll, nil, "X-Secret-Key", renewed)
 
-	second := register()
+	second := register(renewed)
 	refused := l.closed.send(http.MethodGet, poll, nil, "X-Secret-Key", renewed).Message(http.StatusUnauthorized)
 	require.Contains(t, refused, "has registered again")
 	image := l.imageToken(e.ID)
@@ -376,7 +377,8 @@ func TestTokensOfHostsEnd(t *testing.T) {
 	l.changeHost(e.ID, id, func(h *model.Host) { h.Status = model.HostInstallingInProgress })
 	l.closed.want(http.StatusOK, http.MethodGet, poll, nil, second...) // an installation outlives the rotation
 	l.changeHost(e.ID, id, func(h *model.Host) { h.Status = model.HostKnownUnbound })
-	third := register()
+	require.NoError(t, orchestrator.Acceptance{Store: l.store}.Approve(t.Context(), e.ID, id))
+	third := register(l.imageToken(e.ID))
 	l.want(http.StatusNoContent, http.MethodDelete, hostPath(e.ID, id), nil)
 	require.Contains(t, l.closed.send(http.MethodGet, poll, nil, third...).Message(http.StatusUnauthorized), "there is no host")
 }

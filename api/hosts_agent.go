@@ -43,6 +43,7 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 		Again:        r.Header.Get(wire.HeaderRegistration) == wire.RegistrationAgain,
 		Proven:       admission.CallerOf(r).HostID == body.HostID,
 		ByImage:      admission.CallerOf(r).Role == auth.RoleRegistrar,
+		Address:      admission.AddressOf(r),
 		AgentVersion: or(deref(body.DiscoveryAgentVersion), params.DiscoveryAgentVersion),
 	})
 	if err != nil {

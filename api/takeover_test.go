@@ -14,6 +14,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/orchestrator"
 	"slipway/internal/testing/httpclient"
 	"slipway/internal/wire"
 )
@@ -98,14 +99,14 @@ func (s *shared) take(host uuid.UUID, credential string) string {
 // by id gave the token of a host that was installed, and that token read bootstrap.ign, which makes cluster-admin.
 func TestImagesTakeOverNoClusterOfTheirHosts(t *testing.T) {
 	t.Parallel()
-	const kept, given = false, true
+	const kept, given = false, true // of a host whose agent is heard
 	for name, c := range map[string]struct {
 		cluster model.ClusterStatus
 		host    model.HostStatus
 		stage   model.Stage
 		token   bool // that a registration gives
 	}{
-		"before the installation":           {model.ClusterReady, model.HostKnown, "", given},
+		"before the installation":           {model.ClusterReady, model.HostKnown, "", kept},
 		"while it is prepared":              {model.ClusterPreparingForInstallation, model.HostPreparingForInstallation, "", kept},
 		"when it was prepared":              {model.ClusterPreparingForInstallation, model.HostPreparingSuccessful, "", kept},
 		"when it begins":                    {model.ClusterInstalling, model.HostInstalling, "", kept},
@@ -175,6 +176,57 @@ func TestAMachineThatBootsAgainIsRegisteredAfterSilence(t *testing.T) {
 		require.Equal(t, waits, first != "", "one that is being installed fails first")
 		require.Equal(t, model.HostError, must(s.store.Host(t.Context(), s.env, host)).Status)
 		s.opensNothing(s.hostToken(s.env, host), "a host that failed")
+	}
+}
+
+// A discovery image names every host of its InfraEnv. A machine that took the place of a host before the installation was installed in it.
+func TestMachinesTakeTheNameOfAConnectedHostWhenAUserApproves(t *testing.T) {
+	t.Parallel()
+	s := newShared(t, model.ClusterReady, model.HostKnown, "")
+	host, image := s.hosts[0], s.imageToken(s.env)
+	poll := func(token string) reply {
+		return s.closed.send(http.MethodGet, hostPath(s.env, host)+"/instructions", nil, "X-Secret-Key", token)
+	}
+	approve := func() error { return orchestrator.Acceptance{Store: s.store}.Approve(t.Context(), s.env, host) }
+	unproven := func() (found []wire.Event) {
+		var all []wire.Event
+		s.want(http.StatusOK, http.MethodGet, "/v2/events?host_id="+host.String(), nil).JSON(&all)
+		for _, e := range all {
+			if e.Name == "host_registration_unproven" {
+				found = append(found, e)
+			}
+		}
+		return found
+	}
+	former := s.hostToken(s.env, host)
+	for range 3 {
+		require.Empty(t, s.take(host, image))
+		require.Contains(t, poll(image).Message(http.StatusUnauthorized), "has to register again")
+		require.Equal(t, http.StatusOK, poll(former).Status)
+	}
+	require.Len(t, unproven(), 1, "machines register again and again")
+	require.Contains(t, unproven()[0].Message, "a machine at 127.0.0.1 registered as this host, and did not prove it")
+	require.Contains(t, unproven()[0].Message, "slipway host approve "+host.String())
+
+	require.NoError(t, approve())
+	taken := s.take(host, image)
+	require.NotEmpty(t, taken)
+	require.Contains(t, poll(former).Message(http.StatusUnauthorized), "has registered again")
+	require.Equal(t, http.StatusOK, poll(taken).Status)
+	require.Empty(t, s.take(host, image), "one machine was approved")
+	require.NoError(t, approve())
+	s.changeHost(s.env, host, func(h *model.Host) { h.ApprovedUntil = h.ApprovedUntil.Add(-time.Hour) })
+	require.Empty(t, s.take(host, image), "the approval has ended")
+
+	require.NoError(t, approve())
+	for _, status := range []model.HostStatus{
+		model.HostPreparingForInstallation, model.HostInstallingInProgress, model.HostInstalled,
+	} {
+		s.changeHost(s.env, host, func(h *model.Host) { h.Status = status })
+		err := approve()
+		require.ErrorIs(t, err, model.ErrConflict)
+		require.ErrorContains(t, err, "neither installed nor being installed, found status "+string(status))
+		require.Empty(t, s.take(host, image), "an approval is for hosts in discovery: %s", status)
 	}
 }
 

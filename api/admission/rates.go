@@ -92,14 +92,14 @@ func (r *rates) use(caller Caller) error {
 // refused counts a wrong credential of an address, and returns the answer. Valid credentials from the same address are not held up:
 // hosts may share it with an attacker.
 func (r *rates) refused(request *http.Request, refusal error) error {
-	if r.of("refused", addressOf(request), refusals).AllowN(r.now(), 1) {
+	if r.of("refused", AddressOf(request), refusals).AllowN(r.now(), 1) {
 		return refusal
 	}
 	return httpapi.Errorf(httpapi.ErrTooMany, "more than %d wrong credentials a second from one address", int(refusals.every))
 }
 
-// addressOf returns where a request comes from, without the port.
-func addressOf(r *http.Request) string {
+// AddressOf returns where a request comes from, without the port.
+func AddressOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr

@@ -64,6 +64,7 @@ func TestCommandsPrintWhatPeopleAskFor(t *testing.T) {
 			[]string{"host", "retry-step", "worker-0"},
 			[]string{"host worker-0 starts its failed stage again"},
 		},
+		{"approves a host", []string{"host", "approve", "worker-0"}, []string{"host worker-0 is approved: the next machine"}},
 		{"evicts a host", []string{"host", "evict", "worker-0"}, []string{"host worker-0 is given up"}},
 		{
 			"shows what an installation waits for with the commands that help",

@@ -29,6 +29,7 @@ type HostCommands struct {
 	RetryStep hostRetryStep `cmd:"" name:"retry-step" help:"Retry the stage that a host failed in."`
 	Evict     hostEvict     `cmd:"" help:"Continue an installation without a failed host."`
 	Reclaim   hostReclaim   `cmd:"" help:"Remove a host from its cluster and return it to its InfraEnv."`
+	Approve   hostApprove   `cmd:"" help:"Let the next machine that registers as this host take its place, without its token."`
 	Delete    hostDelete    `cmd:"" help:"Forget a host."`
 }
 

@@ -76,6 +76,14 @@ func (k *hostReclaim) Run(ctx context.Context, at *HostCommands, t *Terminal) er
 	return k.command(ctx, at, t, "reclaim", "goes back to its InfraEnv", (*client.Client).ReclaimHost)
 }
 
+type hostApprove struct{ hostArgument }
+
+// Run lets another machine take the place of a host.
+func (k *hostApprove) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
+	return k.command(ctx, at, t, "approve", "is approved: the next machine that registers as this host within an hour takes its place",
+		(*client.Client).ApproveHost)
+}
+
 // command sends a command for a host; verb and does describe it in sentences.
 func (a hostArgument) command(ctx context.Context, at *HostCommands, t *Terminal, verb, does string,
 	send func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error,

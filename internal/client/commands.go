@@ -108,6 +108,11 @@ func (c *Client) ReclaimHost(ctx context.Context, infraEnvID, hostID uuid.UUID, 
 	return c.command(ctx, hostPath(infraEnvID, hostID), "reclaim", options)
 }
 
+// ApproveHost lets the next machine that registers as a host take its place, once and within an hour, without proof.
+func (c *Client) ApproveHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
+	return c.command(ctx, hostPath(infraEnvID, hostID), "approve", options)
+}
+
 // Workflow returns the state of the workflow of a running installation; a model.ErrNotFound means that none
 // runs.
 func (c *Client) Workflow(ctx context.Context, clusterID uuid.UUID, options ...Option) (*wire.WorkflowState, error) {

@@ -299,6 +299,10 @@ func operations() map[string]operation {
 			func(ctx context.Context, c *client.Client) error { return c.RetryHostStep(ctx, envID, hostID) },
 			"POST /api/slipway/v1" + hostPath[len("/v2"):] + "/commands/retry-step", 202, "", "",
 		},
+		"ApproveHost": {
+			func(ctx context.Context, c *client.Client) error { return c.ApproveHost(ctx, envID, hostID) },
+			"POST /api/slipway/v1" + hostPath[len("/v2"):] + "/commands/approve", 202, "", "",
+		},
 		"EvictHost": {
 			func(ctx context.Context, c *client.Client) error { return c.EvictHost(ctx, envID, hostID) },
 			"POST /api/slipway/v1" + hostPath[len("/v2"):] + "/commands/evict", 202, "", "",

@@ -43,14 +43,19 @@ type Host struct {
 	IgnitionEndpointToken   Secret            `json:"-"` // sealed
 	IgnitionEndpointHeaders map[string]Secret `json:"-"` // sealed
 
-	RegisteredAt          time.Time   `json:"registered_at"`
-	SuggestedRole         Role        `json:"suggested_role,omitempty"`
-	RequestedHostname     string      `json:"requested_hostname,omitempty"`
-	DiscoveryAgentVersion string      `json:"discovery_agent_version,omitempty"`
-	TokenGeneration       int         `json:"token_generation,omitempty"` // counts registrations: each ends the tokens before
-	UserName              string      `json:"user_name,omitempty"`
-	MediaStatus           MediaStatus `json:"media_status,omitempty"`
-	ConnectionTimedOut    bool        `json:"connection_timed_out,omitempty"`
+	RegisteredAt          time.Time `json:"registered_at"`
+	SuggestedRole         Role      `json:"suggested_role,omitempty"`
+	RequestedHostname     string    `json:"requested_hostname,omitempty"`
+	DiscoveryAgentVersion string    `json:"discovery_agent_version,omitempty"`
+	TokenGeneration       int       `json:"token_generation,omitempty"` // counts registrations: each ends the tokens before
+	// UnprovenAt is when a machine that did not prove to be this host last registered; zero: never. ApprovedUntil is how long another
+	// machine may take its place once; zero: none may.
+	UnprovenAt    time.Time `json:"unproven_at,omitzero"`
+	ApprovedUntil time.Time `json:"approved_until,omitzero"`
+
+	UserName           string      `json:"user_name,omitempty"`
+	MediaStatus        MediaStatus `json:"media_status,omitempty"`
+	ConnectionTimedOut bool        `json:"connection_timed_out,omitempty"`
 
 	Progress HostProgress `json:"progress"`
 	// DecisionOpen is set while the host's workflow has failed a step and waits for a

@@ -40,6 +40,7 @@ type Service interface {
 	RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
 	RetryHostStep(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
 	EvictHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
+	ApproveHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
 	ReclaimHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error
 }
 
@@ -216,6 +217,7 @@ func (r *Reconciler) commands(a *agentinstall.Agent, h *wire.Host) resource.Comm
 	commands := resource.Commands{}
 	for name, send := range map[string]func(context.Context, uuid.UUID, uuid.UUID, ...client.Option) error{
 		"retry": r.Service.RetryHost, "retry-step": r.Service.RetryHostStep, "evict": r.Service.EvictHost,
+		"approve": r.Service.ApproveHost,
 		"reclaim": r.reclaim(a),
 	} {
 		commands[name] = func(ctx context.Context) error {

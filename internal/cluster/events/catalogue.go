@@ -48,6 +48,8 @@ const (
 	HostMediaDisconnected                 Name = "host_media_disconnected"
 	HostRegistrationFailed                Name = "host_registration_failed"
 	HostRegistrationSucceeded             Name = "host_registration_succeeded"
+	HostRegistrationUnproven              Name = "host_registration_unproven"
+	HostApproved                          Name = "host_approved"
 	HostRoleUpdated                       Name = "host_role_updated"
 	HostStageTimedOut                     Name = "host_stage_timed_out"
 	HostStatusUpdated                     Name = "host_status_updated"
@@ -240,6 +242,14 @@ var catalogue = map[Name]entry{
 	HostRegistrationSucceeded: {
 		severity: model.SeverityInfo, props: []string{"host_name"},
 		message: "Host {host_name} registered",
+	},
+	HostRegistrationUnproven: {
+		severity: model.SeverityWarning, props: []string{"host_name", "address", "reason"},
+		message: "Host {host_name}: a machine at {address} registered as this host, and did not prove it: {reason}",
+	},
+	HostApproved: {
+		severity: model.SeverityInfo, props: []string{"host_name", "until"},
+		message: "Host {host_name}: the next machine that registers as this host until {until} is approved",
 	},
 	HostRoleUpdated: {
 		severity: model.SeverityInfo, props: []string{"host_name", "suggested_role"},

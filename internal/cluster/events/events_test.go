@@ -72,6 +72,9 @@ var ownEvents = map[string]string{
 	"command_refused":        "only Slipway takes commands through Temporal",
 	"cluster_undeleted":      "only Slipway brings deleted clusters back",
 	"installation_continued": "only Slipway has workflows that can be lost",
+
+	"host_registration_unproven": "only Slipway has tokens of hosts",
+	"host_approved":              "only Slipway has tokens of hosts",
 }
 
 // v2Events returns the rows of testdata/catalogue.csv.

@@ -62,6 +62,10 @@ var (
 	// NeedsProof: the host is installed or being installed. Its id is no secret: a caller that registers it without its former token may
 	// be another machine.
 	NeedsProof = slices.Concat(InstalledHosts, Reportable)
+	// AwaitsBoot: the host is to be booted by its user or by its workflow, or nothing but its registration is known.
+	AwaitsBoot = slices.Concat(BeingReset, Reclaimed, Disconnected, model.HostStatuses{
+		cancelled, model.HostUnbindingPendingUserAction,
+	})
 	// BeingReset: the host's agent is to stop, or its user to boot it.
 	BeingReset = model.HostStatuses{resetting, resetWaits}
 	// preparationStatuses: the host's cluster prepares.

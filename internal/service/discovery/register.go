@@ -30,13 +30,15 @@ type RegisterInput struct {
 	Proven bool
 	// ByImage says that the caller has the token of a discovery image only, which names any host of its InfraEnv.
 	ByImage bool
+	// Address is where the caller is, for people.
+	Address string
 }
 
 // Registration is a host that registered.
 type Registration struct {
 	*model.Host
-	// Unproven hosts are installed or being installed, and the caller did not prove to be the host: it gets no token, and earlier tokens
-	// stay valid.
+	// Unproven hosts are installed, being installed or connected, and the caller did not prove to be the host: it gets no token, and
+	// earlier tokens stay valid.
 	Unproven bool
 }
 
@@ -62,14 +64,17 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (Registration,
 	unproven := false
 	h, err := s.store.RegisterHost(ctx, in.InfraEnvID, in.HostID, func() *model.Host { return s.newHost(in, j) },
 		func(h *model.Host, created bool, t *store.Tx) error {
-			if unproven = !created && in.ByImage && s.heard(h, t.Now()); unproven {
+			if created {
+				h.TokenGeneration++
+				return s.admit(h, j, t)
+			}
+			if unproven = in.ByImage && !approved(h, t.Now()) && s.heard(h, t.Now()); unproven {
+				s.reportUnproven(h, in, t)
 				return nil
 			}
-			if unproven = !created && !in.Proven && lifecycle.NeedsProof.Has(h.Status); !unproven {
+			if unproven = !in.Proven && lifecycle.NeedsProof.Has(h.Status); !unproven {
 				h.TokenGeneration++
-			}
-			if created {
-				return s.admit(h, j, t)
+				h.ApprovedUntil = time.Time{}
 			}
 			return s.registerAgain(h, j, in, t)
 		})
@@ -79,11 +84,36 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (Registration,
 	return Registration{h, unproven}, err
 }
 
-// heard reports whether the agent that installs a host, in its live image, still polls: another machine that uses the host's id changes
-// nothing.
+// heard reports whether the agent of a host, in its live image, still polls: another machine that uses the host's id changes nothing.
 func (s *Service) heard(h *model.Host, now time.Time) bool {
-	installs := lifecycle.HostsUnderInstallation.Has(h.Status) || h.Status == model.HostError && h.DecisionOpen
-	return installs && !h.Stage.LeftLiveImage() && now.Sub(h.CheckedInAt) <= s.timeouts.Disconnect
+	failed := h.Status == model.HostError && !h.DecisionOpen
+	if failed || lifecycle.AwaitsBoot.Has(h.Status) || lifecycle.LeftItsImage(h.Status, h.Stage) {
+		return false
+	}
+	return now.Sub(h.CheckedInAt) <= s.timeouts.Disconnect
+}
+
+// approved reports whether a user lets another machine take the place of a host that is not being installed.
+func approved(h *model.Host, now time.Time) bool {
+	return now.Before(h.ApprovedUntil) && !lifecycle.HostsUnderInstallation.Has(h.Status)
+}
+
+// unprovenEvery is how often a host has an event about machines that did not prove to be it.
+const unprovenEvery = 10 * time.Minute
+
+// reportUnproven makes an event of a registration that was not proven, unless there was one lately: agents register again and again.
+func (s *Service) reportUnproven(h *model.Host, in RegisterInput, t *store.Tx) {
+	if t.Now().Sub(h.UnprovenAt) < unprovenEvery {
+		return
+	}
+	h.UnprovenAt = t.Now()
+	reason := fmt.Sprintf("the agent of the host was heard within %s. If the host was booted again, it is taken after that time, "+
+		"or at once with 'slipway host approve %s'", s.timeouts.Disconnect, h.ID)
+	if lifecycle.HostsUnderInstallation.Has(h.Status) {
+		reason = "the host is being installed, and its agent is heard"
+	}
+	t.Event(events.New(events.HostRegistrationUnproven, lifecycle.AboutHost(h),
+		events.Props{"address": cmp.Or(in.Address, "an unknown address"), "reason": reason}, t.Now()))
 }
 
 func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -121,6 +122,25 @@ func (a Acceptance) Reclaim(ctx context.Context, infraEnvID, id uuid.UUID) (atte
 		return nil
 	})
 	return attempt, err
+}
+
+// approvalLife is how long a host is approved: a machine takes some minutes to boot.
+const approvalLife = time.Hour
+
+// Approve lets the next machine that registers as a host take its place, within an hour, though the agent of the host is heard and the
+// machine does not prove to be it. An ErrConflict says why not.
+func (a Acceptance) Approve(ctx context.Context, infraEnvID, id uuid.UUID) error {
+	_, err := a.Store.UpdateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
+		if lifecycle.HostsUnderInstallation.Has(h.Status) || lifecycle.InstalledHosts.Has(h.Status) {
+			return model.Conflictf("host %s cannot be approved: require one that is neither installed nor being installed, found status %s; "+
+				"reset its cluster or reclaim it first", h.Hostname(), h.Status)
+		}
+		h.ApprovedUntil = tx.Now().Add(approvalLife)
+		tx.Event(events.New(events.HostApproved, lifecycle.AboutHost(h),
+			events.Props{"until": h.ApprovedUntil.UTC().Format(time.RFC3339)}, tx.Now()))
+		return nil
+	})
+	return err
 }
 
 // CheckHostReset says whether a host of an existing cluster can be reset; an ErrConflict

@@ -163,17 +163,25 @@ func (o *Orchestrator) stop(ctx context.Context, c *model.Cluster, name string) 
 // The commands that ClusterCommand and HostCommand take.
 var (
 	ClusterCommands = []string{workflows.CommandPause, workflows.CommandResume, workflows.CommandExtend}
-	HostCommands    = []string{workflows.CommandRetry, workflows.CommandRetryStep, workflows.CommandEvict, workflows.CommandReclaim}
+	HostCommands    = []string{
+		workflows.CommandRetry, workflows.CommandRetryStep, workflows.CommandEvict, workflows.CommandReclaim, CommandApprove,
+	}
 )
 
-// HostCommand sends one of HostCommands to the workflow of a host, or starts the workflow that reclaims it. Another name is an
+// CommandApprove lets the next machine that registers as a host take its place, though it does not prove to be the host.
+const CommandApprove = "approve"
+
+// HostCommand sends one of HostCommands to the workflow of a host, starts the workflow that reclaims it, or approves it. Another name is an
 // ErrInvalid; a host that does not wait for a decision, or cannot be reclaimed, an ErrConflict.
 func (o *Orchestrator) HostCommand(ctx context.Context, infraEnvID, hostID uuid.UUID, name string) error {
 	if err := known(name, HostCommands); err != nil {
 		return err
 	}
-	if name == workflows.CommandReclaim {
+	switch name {
+	case workflows.CommandReclaim:
 		return o.ReclaimHost(ctx, infraEnvID, hostID)
+	case CommandApprove:
+		return o.Acceptance.Approve(ctx, infraEnvID, hostID)
 	}
 	h, err := o.Store.Host(ctx, infraEnvID, hostID)
 	if err != nil {

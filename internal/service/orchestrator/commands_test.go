@@ -144,13 +144,24 @@ func TestCommandsGoToTheWorkflowTheyAreFor(t *testing.T) {
 		want = append(want, name+" cluster:"+b.cluster.String())
 	}
 	for _, name := range orchestrator.HostCommands {
-		if name == workflows.CommandReclaim {
-			continue // it has a workflow of its own
+		if name == workflows.CommandReclaim || name == orchestrator.CommandApprove {
+			continue // reclaim has a workflow of its own, approve none
 		}
 		require.NoError(t, b.HostCommand(t.Context(), b.env, b.host, name))
 		want = append(want, name+" host:"+b.env.String()+":"+b.host.String())
 	}
 	require.Equal(t, want, b.temporal.commands)
+}
+
+func TestApprovalNeedsNoWorkflow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Acceptance = orchestrator.Acceptance{Store: b.store}
+	require.NoError(t, b.HostCommand(t.Context(), b.env, b.host, "approve"))
+	h, err := b.store.Host(t.Context(), b.env, b.host)
+	require.NoError(t, err)
+	require.Equal(t, time.Hour, h.ApprovedUntil.Sub(h.UpdatedAt).Round(time.Minute))
+	require.Empty(t, b.temporal.commands)
 }
 
 func TestCommandsThatThereAreNotAreRefusedWithThoseThereAre(t *testing.T) {
@@ -162,7 +173,7 @@ func TestCommandsThatThereAreNotAreRefusedWithThoseThereAre(t *testing.T) {
 	require.ErrorContains(t, err, `require one of pause, resume, extend, found "cancel"`)
 	err = b.HostCommand(t.Context(), b.env, b.host, "pause")
 	require.ErrorIs(t, err, model.ErrInvalid)
-	require.ErrorContains(t, err, `require one of retry, retry-step, evict, reclaim, found "pause"`)
+	require.ErrorContains(t, err, `require one of retry, retry-step, evict, reclaim, approve, found "pause"`)
 	require.Empty(t, b.temporal.commands)
 }
 

@@ -23,6 +23,7 @@ type Accepts interface {
 	Install(ctx context.Context, id uuid.UUID) (attempt int, err error)
 	InstallHost(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error)
 	Reclaim(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error)
+	Approve(ctx context.Context, infraEnvID, id uuid.UUID) error
 	CheckHostReset(h *model.Host) error
 	Continue(ctx context.Context, id uuid.UUID, attempt int, reason string) (underWay bool, err error)
 }
