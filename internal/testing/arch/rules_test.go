@@ -90,6 +90,7 @@ var allowed = []importRule{
 	{"internal/testing/forkedchild", nil, "holds descriptors in tests"},
 	{"internal/testing/httpclient", []string{"internal/wire"}, "requests of tests"},
 	{"internal/testing/unraced", nil, "says how tests run"},
+	{"internal/testing/matrix", nil, "counts cells of tests"},
 	{"internal/testing/docpage", nil, "prints what tests give it"},
 	{"internal/testing/histories", nil, "keeps files"},
 	{"internal/testing/recorded", nil, "data for tests"},
