@@ -54,6 +54,9 @@ GOVULNDB      ?= https://vuln.go.dev
 # The library that works a browser, which is Debian's Chromium: no browser is downloaded. Its version is in package.json.
 PLAYWRIGHT    := $(TOOLS_DIR)/playwright-$(call digest,test/temporal/package-lock.json)
 
+# An issuer of OpenID Connect that is not ours.
+OIDC_PROVIDER := $(TOOLS_DIR)/oidc-provider-$(call digest,test/issuer/package-lock.json)
+
 TEMPORAL_CLI  := $(TOOLS_DIR)/temporal-cli-$(TEMPORAL_CLI_VERSION)/temporal
 
 # Temporal's server and its tool for schemas, of the version that is bundled: go.mod has it.
@@ -336,7 +339,7 @@ run-bench-build:
 run-image-vm: run-bench-build
 	$(NICE) $(GO) test -vet=off -count=1 -v -timeout 30m -parallel 2 ./test/bench/vm $(if $(RUN),-run $(RUN))
 
-.PHONY: run-e2e run-documented run-outside run-bench run-smoke-temporal run-docs run-clients run-twin run-conformance run-nmstate
+.PHONY: run-e2e run-documented run-outside run-bench run-smoke-temporal run-docs run-clients run-twin run-conformance run-nmstate run-issuer
 run-e2e:
 	$(NICE) $(GO) test -vet=off -timeout 85m -count=1 -parallel 4 ./test/e2e ./test/images ./test/bench
 
@@ -344,7 +347,7 @@ run-documented:
 	@$(MAKE) --no-print-directory -j1 run-docs run-clients
 
 run-outside:
-	@$(MAKE) --no-print-directory -j1 run-conformance run-bench run-smoke-temporal
+	@$(MAKE) --no-print-directory -j1 run-conformance run-bench run-smoke-temporal run-issuer
 
 run-bench:
 	$(NICE) $(GO) test -vet=off -count=1 -skip '^TestDisksOfARealMachine$$' ./test/bench/payload/... ./test/bench/coreos ./test/bench/disks ./test/deploy
@@ -367,6 +370,11 @@ run-smoke-temporal:
 	@if deploy/browser-packages && $(MAKE) --no-print-directory $(PLAYWRIGHT)/node_modules; then \
 	  $(TEMPORAL_TESTS) -run '^TestTemporalUIRetriesAFailedHost$$' ./test/e2e; \
 	  else echo 'SKIP: the web UI of Temporal is not tried, because Chromium or playwright-core cannot be installed here'; fi
+
+run-issuer:
+	@$(MAKE) --no-print-directory $(OIDC_PROVIDER)/node_modules || echo 'oidc-provider cannot be installed here (npm with Node 20 or later): its tests are skipped'
+	OIDC_PROVIDER=$$(ls -d $(OIDC_PROVIDER) 2>/dev/null) CHROMIUM=$$(command -v chromium) PLAYWRIGHT=$(wildcard $(PLAYWRIGHT)) \
+	  $(NICE) $(GO) test -vet=off -timeout 30m -count=1 -v ./test/issuer
 
 run-nmstate:
 	@$(MAKE) --no-print-directory $(NMSTATE_ORACLE) $(NMSTATE_OLDEST) $(NMSTATECTL) || echo 'nmstate cannot be built here (cargo with Rust 1.88 or later): its tests are skipped'
@@ -475,6 +483,11 @@ $(PLAYWRIGHT)/node_modules:
 	@echo "installing playwright-core into $(PLAYWRIGHT)"
 	@mkdir -p $(PLAYWRIGHT) && cp test/temporal/package.json test/temporal/package-lock.json $(PLAYWRIGHT)
 	@cd $(PLAYWRIGHT) && npm ci --ignore-scripts --no-audit --no-fund --silent || { rm -rf $@; exit 1; }
+$(OIDC_PROVIDER)/node_modules:
+	@node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)'
+	@echo "installing oidc-provider into $(OIDC_PROVIDER)"
+	@mkdir -p $(OIDC_PROVIDER) && cp test/issuer/package.json test/issuer/package-lock.json $(OIDC_PROVIDER)
+	@cd $(OIDC_PROVIDER) && npm ci --ignore-scripts --no-audit --no-fund --silent || { rm -rf $@; exit 1; }
 $(CONSOLE)/index.html:
 	@echo "building the console of openshift-assisted into $(CONSOLE)"
 	@rm -rf $(dir $(CONSOLE)) && mkdir -p $(dir $(CONSOLE)) && cp -r test/clients/wizard/. $(dir $(CONSOLE))
