@@ -51,6 +51,7 @@ func enter(text string) error {
 		{"name the box", name},
 		{"limit the box", o.Limits.set},
 		{"give up capabilities", giveUp},
+		{"filter system calls", filterCalls},
 	} {
 		if err := s.do(); err != nil {
 			return &failure{what: s.what, err: err}

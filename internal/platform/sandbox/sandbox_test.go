@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"slipway/internal/platform/sandbox"
 )
@@ -70,6 +71,7 @@ func hostile(text string) {
 	a.try("signal all", syscall.Kill(-1, 0))
 	a.try("write its folder", os.WriteFile(filepath.Join(t.Work, "mine"), []byte("x"), 0o600))
 	a.try("write a huge file", os.Truncate(filepath.Join(t.Work, "mine"), 1<<30))
+	calls(a)
 	entries, _ := os.ReadDir("/")
 	names := make([]string, len(entries))
 	for i, e := range entries {
@@ -81,6 +83,51 @@ func hostile(text string) {
 	status, _ := exec.Command("/bin/sh", "-c", "ulimit -c; ulimit -n").Output()
 	a["limits"] = strings.Join(strings.Fields(string(status)), " ")
 	_ = json.NewEncoder(os.Stdout).Encode(a)
+}
+
+// filtered prefixes the system calls that have to be refused by their filter, and passed those that must not be.
+const filtered, passed = "call ", "may call "
+
+// calls makes system calls that programs have no use for, and some that they have.
+func calls(a attempts) {
+	raw := func(number, first uintptr) error {
+		if _, _, errno := unix.Syscall(number, first, 0, 0); errno != 0 {
+			return errno
+		}
+		return nil
+	}
+	socket := func(domain, kind int) error {
+		fd, err := unix.Socket(domain, kind, 0)
+		if err == nil {
+			_ = unix.Close(fd)
+		}
+		return err
+	}
+	child := func(flags uintptr) error {
+		cmd := exec.Command("/bin/true")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags}
+		return cmd.Run()
+	}
+	for what, err := range map[string]error{
+		filtered + "bpf":                              raw(unix.SYS_BPF, 99),
+		filtered + "perf_event_open":                  raw(unix.SYS_PERF_EVENT_OPEN, 0),
+		filtered + "keyctl":                           raw(unix.SYS_KEYCTL, 99),
+		filtered + "io_uring_setup":                   raw(unix.SYS_IO_URING_SETUP, 0),
+		filtered + "fsopen":                           raw(unix.SYS_FSOPEN, 0),
+		filtered + "unshare":                          unix.Unshare(unix.CLONE_NEWUSER),
+		filtered + "setns":                            raw(unix.SYS_SETNS, 99),
+		filtered + "clone in a new namespace":         child(unix.CLONE_NEWUSER),
+		filtered + "socket of AF_VSOCK":               socket(unix.AF_VSOCK, unix.SOCK_STREAM),
+		filtered + "socket of AF_ALG":                 socket(unix.AF_ALG, unix.SOCK_SEQPACKET),
+		filtered + "personality without random":       raw(unix.SYS_PERSONALITY, 0x40000),
+		filtered + "personality with a call's number": raw(unix.SYS_PERSONALITY, unix.SYS_SOCKET),
+		passed + "personality":                        raw(unix.SYS_PERSONALITY, 0xffffffff),
+		passed + "clone":                              child(0),
+		passed + "socket of AF_INET":                  socket(unix.AF_INET, unix.SOCK_STREAM),
+		passed + "socket of AF_NETLINK":               socket(unix.AF_NETLINK, unix.SOCK_RAW),
+	} {
+		a.try(what, err)
+	}
 }
 
 // machine is a machine with a service on it.
@@ -161,6 +208,14 @@ func TestHostileProgramStaysInItsBox(t *testing.T) {
 			require.NoError(t, json.Unmarshal(out.Bytes(), &a), out.String())
 			require.Equal(t, "done", a["write its folder"])
 			for what, came := range a {
+				switch {
+				case strings.HasPrefix(what, filtered):
+					require.Regexp(t, "operation not permitted$", came, what)
+					continue
+				case strings.HasPrefix(what, passed):
+					require.Equal(t, "done", came, what)
+					continue
+				}
 				switch what {
 				case "sees", "is", "limits", "write its folder":
 				case "become root", "become another user":
