@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filterCalls leaves the program the system calls that Docker leaves a container without capabilities. Others, and those of another
+// filterCalls leaves the program the system calls that Docker leaves a container without capabilities. Others, and calls of another
 // instruction set, are EPERM.
 func filterCalls() error {
 	filters, err := filters()
