@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -31,7 +32,7 @@ import (
 // looks for them in all that the service keeps, logs, measures and answers.
 func TestNoSecretLeavesItsPlace(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFleet(t, "SLIPWAY_LOG_LEVEL=debug")
 	var s secrets
 	other := base64.StdEncoding.EncodeToString([]byte("bob:" + s.plant("password of another registry in the pull secret")))
 	f.pullSecret = strings.Replace(f.pullSecret, `{"auths":{`, `{"auths":{"registry.example.com":{"auth":"`+other+`"},`, 1)
@@ -85,7 +86,10 @@ func TestNoSecretLeavesItsPlace(t *testing.T) {
 	require.Contains(t, s.in(read(t, f.ignition)), "pull secret", "the search finds nothing")
 	require.Contains(t, s.in(read(t, filepath.Join(f.dataDir, "keys"))), "key that seals", "the search finds nothing")
 	// An administrator reads what owners of clusters set, as clients of the v2 API compare it with what they want.
-	owners := []string{"password of the cluster's HTTP proxy", "password of the cluster's HTTPS proxy", "override of a host's Ignition"}
+	owners := []string{
+		"password of the cluster's HTTP proxy", "password of the cluster's HTTPS proxy", "override of a host's Ignition",
+		"argument of the image writer",
+	}
 	shown := map[string][]string{
 		"answers to an administrator": owners, "answers to an administrator, after the installation": owners,
 	}
@@ -181,8 +185,12 @@ func (f *fleet) plantSettings(t *testing.T, s *secrets) uuid.UUID {
 			HTTPSProxy: *text("http://proxy:%s@192.0.2.9:3129", "password of the hosts' HTTPS proxy"),
 		},
 		IgnitionConfigOverride: text(override, "override of the discovery Ignition"),
+		KernelArguments: &wire.KernelArguments{
+			{Operation: wire.Append, Value: *text("site.password=%s", "kernel argument of the discovery image")},
+		},
 	})
 	require.NoError(t, err)
+	f.put(t, f.url+"/api/assisted-install/v2/clusters/"+f.id.String()+"/ui-settings", *text("{\"note\":%q}", "settings of a user interface"))
 	return envs[0].ID
 }
 
@@ -195,6 +203,8 @@ func (f *fleet) plantHosts(t *testing.T, s *secrets, env uuid.UUID) {
 	id := c.Hosts[0].ID
 	require.NoError(t, f.client.SetHostIgnition(ctx, env, id, fmt.Sprintf(
 		`{"ignition":{"version":"3.2.0"},"passwd":{"users":[{"name":"core","passwordHash":"%s"}]}}`, s.plant("override of a host's Ignition"))))
+	_, err = f.client.SetInstallerArgs(ctx, env, id, []string{"--append-karg", "site.password=" + s.plant("argument of the image writer")})
+	require.NoError(t, err)
 	token := s.plant("token of an Ignition endpoint")
 	_, err = f.client.UpdateHost(ctx, env, id, wire.HostUpdateParams{
 		IgnitionEndpointToken: &token,
@@ -346,6 +356,21 @@ func (f *fleet) get(t *testing.T, token model.Secret, url string) []byte {
 	body, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
 	return body
+}
+
+// put sends a text as the administrator.
+func (f *fleet) put(t *testing.T, url, text string) {
+	t.Helper()
+	body, err := json.Marshal(text)
+	require.NoError(t, err)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, bytes.NewReader(body))
+	require.NoError(t, err)
+	request.Header.Set("Authorization", "Bearer "+built.Admin(t, f.dataDir).Secret().Reveal())
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := built.Carrier(t, f.dataDir).Do(request)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	require.Less(t, answer.StatusCode, 300)
 }
 
 // processes returns the arguments and environments of the service and of what it started.

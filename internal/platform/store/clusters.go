@@ -272,6 +272,7 @@ func (s *Store) scanCluster(from pgx.Row) (*model.Cluster, error) {
 	}
 	c.PullSecret = model.Secret(secrets.PullSecret)
 	c.InstallConfigOverride = cmp.Or(secrets.Override, c.InstallConfigOverride)
+	c.UISettings = cmp.Or(secrets.UISettings, c.UISettings)
 	secrets.give(&c.Proxy)
 	return c, nil
 }

@@ -69,9 +69,10 @@ func TestOverridesAndProxiesAreSealed(t *testing.T) {
 
 	// Rows of versions before have these texts in their documents, and keep them until they are written.
 	for _, statement := range []string{
-		`update slipway.clusters set doc = doc || '{"install_config_override":"{\"a\":\"hunter2\"}","proxy":{"http":"http://u:hunter2@p"}}'`,
-		`update slipway.infra_envs set doc = doc || '{"ignition_config_override":"hunter2","proxy":{"https":"http://u:hunter2@q"}}'`,
-		`update slipway.hosts set doc = doc || '{"ignition_config_overrides":"hunter2"}'`,
+		`update slipway.clusters set doc = doc || '{"install_config_override":"{\"a\":\"hunter2\"}","proxy":{"http":"http://u:hunter2@p"},"ui_settings":"hunter2"}'`,
+		`update slipway.infra_envs set doc = doc || '{"ignition_config_override":"hunter2","proxy":{"https":"http://u:hunter2@q"},
+			"kernel_arguments":[{"operation":"append","value":"a=hunter2"}]}'`,
+		`update slipway.hosts set doc = doc || '{"ignition_config_overrides":"hunter2","installer_args":["--append-karg","a=hunter2"]}'`,
 	} {
 		_, err := conn.Exec(t.Context(), statement)
 		require.NoError(t, err)
@@ -82,13 +83,16 @@ func TestOverridesAndProxiesAreSealed(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, `{"a":"hunter2"}`, c.InstallConfigOverride)
 		require.Equal(t, model.Proxy{HTTP: "http://u:hunter2@p"}, c.Proxy)
+		require.Equal(t, "hunter2", c.UISettings)
 		e, err := s.InfraEnv(t.Context(), h.InfraEnvID)
 		require.NoError(t, err)
 		require.Equal(t, "hunter2", e.IgnitionConfigOverride)
 		require.Equal(t, model.Proxy{HTTPS: "http://u:hunter2@q"}, e.Proxy)
+		require.Equal(t, []model.KernelArgument{{Operation: "append", Value: "a=hunter2"}}, e.KernelArguments)
 		got, err := s.Host(t.Context(), h.InfraEnvID, h.ID)
 		require.NoError(t, err)
 		require.Equal(t, "hunter2", got.IgnitionConfigOverrides)
+		require.Equal(t, []string{"--append-karg", "a=hunter2"}, got.InstallerArgs)
 	}
 	whole()
 	_, err = s.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, _ *store.Tx) error { c.Tags = "touched"; return nil })
@@ -116,6 +120,18 @@ func TestOverridesAndProxiesAreSealed(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, got.InstallConfigOverride)
 	require.Empty(t, got.Proxy)
+	require.Equal(t, 1, uses.KernelArguments)
+	_, err = s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error { h.InstallerArgs = nil; return nil })
+	require.NoError(t, err)
+	changed, err := s.Host(t.Context(), h.InfraEnvID, h.ID)
+	require.NoError(t, err)
+	require.Empty(t, changed.InstallerArgs)
+	e, err := s.UpdateInfraEnv(t.Context(), h.InfraEnvID, func(e *model.InfraEnv, _ *store.Tx) error { e.KernelArguments = nil; return nil })
+	require.NoError(t, err)
+	require.Empty(t, e.KernelArguments)
+	e, err = s.InfraEnv(t.Context(), h.InfraEnvID)
+	require.NoError(t, err)
+	require.Empty(t, e.KernelArguments)
 }
 
 func TestArgumentsOfStepsAreSealed(t *testing.T) {

@@ -172,6 +172,9 @@ func (s *Store) scanInfraEnv(from pgx.Row) (*model.InfraEnv, error) {
 	e.PullSecret, e.TokenKey = model.Secret(secrets.PullSecret), model.Secret(secrets.TokenKey)
 	e.IgnitionConfigOverride = cmp.Or(secrets.Override, e.IgnitionConfigOverride)
 	secrets.give(&e.Proxy)
+	if secrets.KernelArguments != nil {
+		e.KernelArguments = secrets.KernelArguments
+	}
 	return e, nil
 }
 

@@ -14,6 +14,7 @@ import (
 type clusterSecrets struct {
 	PullSecret string `json:"pull_secret"`
 	Override   string `json:"install_config_override,omitempty"` // passwords of BMCs and clouds
+	UISettings string `json:"ui_settings,omitempty"`             // whatever a user interface keeps
 	proxySecrets
 }
 
@@ -50,6 +51,7 @@ func takeText(from *string) string {
 func clusterDoc(c *model.Cluster) (doc []byte, secrets clusterSecrets, err error) {
 	open := *c
 	secrets = clusterSecrets{PullSecret: c.PullSecret.Reveal(), Override: takeText(&open.InstallConfigOverride)}
+	secrets.UISettings = takeText(&open.UISettings)
 	secrets.take(&open.Proxy)
 	if doc, err = json.Marshal(&open); err != nil {
 		return nil, secrets, fmt.Errorf("encode cluster %s: %w", c.ID, err)
@@ -64,6 +66,7 @@ func infraEnvDoc(e *model.InfraEnv) (doc []byte, secrets infraEnvSecrets, err er
 		PullSecret: e.PullSecret.Reveal(), TokenKey: e.TokenKey.Reveal(), Override: takeText(&open.IgnitionConfigOverride),
 	}
 	secrets.take(&open.Proxy)
+	secrets.KernelArguments, open.KernelArguments = open.KernelArguments, sealedArguments(open.KernelArguments)
 	if doc, err = json.Marshal(&open); err != nil {
 		return nil, secrets, fmt.Errorf("encode infra-env %s: %w", e.ID, err)
 	}
@@ -76,6 +79,15 @@ type infraEnvSecrets struct {
 	TokenKey   string `json:"token_key"`
 	Override   string `json:"ignition_config_override,omitempty"`
 	proxySecrets
+	KernelArguments []model.KernelArgument `json:"kernel_arguments,omitempty"`
+}
+
+// sealedArguments stand in a document for arguments that are among the secrets: queries count InfraEnvs that have some.
+func sealedArguments(arguments []model.KernelArgument) []model.KernelArgument {
+	if len(arguments) == 0 {
+		return nil
+	}
+	return []model.KernelArgument{{Value: sealedText}}
 }
 
 func (s *Store) seal(secrets any, id uuid.UUID) ([]byte, error) {
@@ -103,6 +115,7 @@ type hostSecrets struct {
 	IgnitionToken   string            `json:"ignition_token,omitempty"`
 	IgnitionHeaders map[string]string `json:"ignition_headers,omitempty"`
 	Overrides       string            `json:"ignition_config_overrides,omitempty"`
+	InstallerArgs   []string          `json:"installer_args,omitempty"`
 }
 
 type fencing struct {
@@ -117,6 +130,7 @@ type fencing struct {
 func hostDoc(h *model.Host) (doc, plain []byte, err error) {
 	open := *h
 	takeText(&open.IgnitionConfigOverrides)
+	open.InstallerArgs = nil
 	if doc, err = json.Marshal(&open); err != nil {
 		return nil, nil, fmt.Errorf("encode host %s: %w", h.ID, err)
 	}
@@ -126,10 +140,13 @@ func hostDoc(h *model.Host) (doc, plain []byte, err error) {
 
 // hostPlain encodes the secrets of a host, nil without any.
 func hostPlain(h *model.Host) ([]byte, error) {
-	if h.Fencing == nil && h.IgnitionEndpointToken == "" && len(h.IgnitionEndpointHeaders) == 0 && h.IgnitionConfigOverrides == "" {
+	if h.Fencing == nil && h.IgnitionEndpointToken == "" && len(h.IgnitionEndpointHeaders) == 0 && h.IgnitionConfigOverrides == "" &&
+		len(h.InstallerArgs) == 0 {
 		return nil, nil
 	}
-	secrets := hostSecrets{IgnitionToken: h.IgnitionEndpointToken.Reveal(), Overrides: h.IgnitionConfigOverrides}
+	secrets := hostSecrets{
+		IgnitionToken: h.IgnitionEndpointToken.Reveal(), Overrides: h.IgnitionConfigOverrides, InstallerArgs: h.InstallerArgs,
+	}
 	if f := h.Fencing; f != nil {
 		secrets.Fencing = &fencing{f.Address, f.Username, f.Password.Reveal(), f.CertificateVerification, f.MACAddress}
 	}
@@ -163,6 +180,9 @@ func (s *Store) openHost(h *model.Host, sealed []byte) error {
 	}
 	h.IgnitionEndpointToken = model.Secret(secrets.IgnitionToken)
 	h.IgnitionConfigOverrides = cmp.Or(secrets.Overrides, h.IgnitionConfigOverrides)
+	if secrets.InstallerArgs != nil {
+		h.InstallerArgs = secrets.InstallerArgs
+	}
 	if f := secrets.Fencing; f != nil {
 		h.Fencing = &model.FencingCredentials{
 			Address: f.Address, Username: f.Username, Password: model.Secret(f.Password), CertificateVerification: f.Verification,
