@@ -85,6 +85,8 @@ var unboundExercises = map[string]call{
 	"listChanges":         get("/api/slipway/v1/changes"),
 	"listKubeObjects":     get("/api/slipway/v1/kube-objects"),
 	"signIn":              post("/api/slipway/v1/sign-in", nil),
+	"listIssuerUsers":     get("/api/slipway/v1/issuer-users"),
+	"forgetIssuerUser":    {method: http.MethodDelete, path: "/api/slipway/v1/issuer-users?name=oidc:ann"},
 	"listTokens":          get("/api/slipway/v1/tokens"),
 	"createToken":         post("/api/slipway/v1/tokens", map[string]any{"user_name": "bob"}),
 	"revokeToken":         {method: http.MethodDelete, path: "/api/slipway/v1/tokens/e45e2c4d-19ac-4dd4-92bf-4b0b7b3b2d0a"},

@@ -38,6 +38,9 @@ func (s *server) ownRoutes(r chi.Router) {
 	r.With(s.gate.Admit).Method(http.MethodPost, tokens, httpapi.Handler(s.createToken))
 	r.With(s.gate.Admit).Method(http.MethodGet, tokens, httpapi.Handler(s.listTokens))
 	r.With(s.gate.Admit).Method(http.MethodDelete, tokens+"/{token_id}", httpapi.Handler(s.revokeToken))
+	users := OwnPath + "/v1/issuer-users"
+	r.With(s.gate.Admit).Method(http.MethodGet, users, httpapi.Handler(s.listIssuerUsers))
+	r.With(s.gate.Admit).Method(http.MethodDelete, users, httpapi.Handler(s.forgetIssuerUser))
 	r.With(s.gate.Admit).Method(http.MethodPost, hosts+"/commands/{command}", httpapi.Handler(s.commandHost))
 }
 

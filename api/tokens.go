@@ -101,6 +101,29 @@ func (s *server) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	return noContent(w)
 }
 
+// listIssuerUsers lists the users of issuers who came.
+func (s *server) listIssuerUsers(w http.ResponseWriter, r *http.Request) error {
+	users, err := s.Store.IssuerUsers(r.Context())
+	if err != nil {
+		return err
+	}
+	out := make([]wire.IssuerUser, len(users))
+	for i, u := range users {
+		out[i] = wire.IssuerUser{Name: u.Name, Issuer: u.Issuer, Subject: u.Subject, CreatedAt: wire.DateTime(u.CreatedAt)}
+	}
+	return ok(w, out)
+}
+
+// forgetIssuerUser frees the name of a user of an issuer.
+func (s *server) forgetIssuerUser(w http.ResponseWriter, r *http.Request) error {
+	name := r.URL.Query().Get("name")
+	if err := s.Store.ForgetIssuerUser(r.Context(), name); err != nil {
+		return err
+	}
+	s.Log.InfoContext(r.Context(), "user of the issuer forgotten", "user", name, "by", admission.CallerOf(r).Name)
+	return noContent(w)
+}
+
 // tokensOf narrows tokens to a caller's own, unless all is set.
 func tokensOf(caller admission.Caller, all bool) store.TokenFilter {
 	if all {

@@ -148,6 +148,8 @@ var rules = map[string]rule{
 	"CreateToken":                         {roles: roles{admin}},
 	"ListTokens":                          {roles: roles{admin, user, viewer}},
 	"RevokeToken":                         {roles: roles{admin, user, viewer}},
+	"ListIssuerUsers":                     {roles: roles{admin}},
+	"ForgetIssuerUser":                    {roles: roles{admin}},
 	"SignIn":                              {roles: roles{admin, user, viewer}},
 	"ListOSImages":                        {roles: roles{admin, user, viewer}},
 }

@@ -61,6 +61,7 @@ type cli struct {
 type userCommands struct {
 	Login     usercli.LoginCommand      `cmd:"" help:"Log in to a service with a token, and keep it as the current context."`
 	Context   usercli.ContextCommands   `cmd:"" help:"Manage the services that you have logged in to."`
+	User      usercli.UserCommands      `cmd:"" help:"List and forget users of an issuer of OpenID Connect."`
 	Token     usercli.TokenCommands     `cmd:"" help:"Make, list and revoke tokens of users."`
 	Cluster   usercli.ClusterCommands   `cmd:"" help:"Define, install and show clusters."`
 	Host      usercli.HostCommands      `cmd:"" help:"Show and change hosts, add them to clusters, retry failed ones."`

@@ -247,6 +247,16 @@ func operations() map[string]operation {
 				return err
 			}, "GET /api/slipway/v1/tokens", 200, `[{"id":"` + hostID.String() + `","user_name":"ann"}]`, "",
 		},
+		"IssuerUsers": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.IssuerUsers(ctx)
+				return err
+			}, "GET /api/slipway/v1/issuer-users", 200, `[{"name":"oidc:ann","issuer":"https://sso","subject":"1"}]`, "",
+		},
+		"ForgetIssuerUser": {
+			func(ctx context.Context, c *client.Client) error { return c.ForgetIssuerUser(ctx, "oidc:a b") },
+			"DELETE /api/slipway/v1/issuer-users?name=oidc%3Aa+b", 204, "", "",
+		},
 		"RevokeToken": {
 			func(ctx context.Context, c *client.Client) error {
 				return c.RevokeToken(ctx, hostID)

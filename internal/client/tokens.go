@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/google/uuid"
 
@@ -31,6 +32,18 @@ func (c *Client) Tokens(ctx context.Context, options ...Option) ([]wire.UserToke
 // RevokeToken ends a token of a user.
 func (c *Client) RevokeToken(ctx context.Context, id uuid.UUID, options ...Option) error {
 	return c.do(ctx, call{method: http.MethodDelete, own: true, path: "/v1/tokens/" + id.String(), ok: http.StatusNoContent}, options)
+}
+
+// IssuerUsers lists the users of issuers of OpenID Connect who came.
+func (c *Client) IssuerUsers(ctx context.Context, options ...Option) (users []wire.IssuerUser, err error) {
+	err = c.do(ctx, call{method: http.MethodGet, own: true, path: "/v1/issuer-users", ok: http.StatusOK, into: &users}, options)
+	return users, err
+}
+
+// ForgetIssuerUser gives a name to whoever of the issuer comes with it next, and ends the tokens of that name.
+func (c *Client) ForgetIssuerUser(ctx context.Context, name string, options ...Option) error {
+	query := url.Values{"name": {name}}
+	return c.do(ctx, call{method: http.MethodDelete, own: true, path: "/v1/issuer-users", query: query, ok: http.StatusNoContent}, options)
 }
 
 // SignInAt says where users of the service sign in; no credential is needed.

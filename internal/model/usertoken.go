@@ -6,6 +6,12 @@ import (
 	"github.com/google/uuid"
 )
 
+// IssuerUser is a user of an issuer of OpenID Connect, under the name that the user came with first.
+type IssuerUser struct {
+	Name, Issuer, Subject string
+	CreatedAt             time.Time
+}
+
 // UserToken describes a token of a user and its rights. The token itself is known to its owner only.
 type UserToken struct {
 	ID        uuid.UUID `db:"id"`

@@ -16,6 +16,14 @@ type UserToken struct {
 	Token      string    `json:"token,omitempty"`        // only in the answer to its creation
 }
 
+// IssuerUser is a user of an issuer of OpenID Connect, under the name that the user came with first.
+type IssuerUser struct {
+	Name      string   `json:"name"`
+	Issuer    string   `json:"issuer"`
+	Subject   string   `json:"subject"` // claim sub
+	CreatedAt DateTime `json:"created_at"`
+}
+
 // UserTokenCreateParams ask for a token of a user.
 type UserTokenCreateParams struct {
 	UserName          string `json:"user_name"`

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -156,6 +157,11 @@ func TestUsersOfAnIssuerThatOthersWroteSignIn(t *testing.T) {
 		out, err := s.slipway(home, "token", "list").CombinedOutput()
 		require.NoError(t, err, string(out))
 		require.Regexp(t, want, string(out))
+		if login == "ann" {
+			out, err := s.slipway(home, "user", "list").CombinedOutput()
+			require.NoError(t, err, string(out))
+			require.Regexp(t, `(?m)^oidc:ann +ann +`+regexp.QuoteMeta(s.issuer)+` `, string(out))
+		}
 	}
 }
 

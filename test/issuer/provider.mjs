@@ -29,7 +29,7 @@ const provider = new Provider(`https://127.0.0.1:${port}`, {
   // Claims are in the ID token, as Keycloak and Dex put them there.
   conformIdTokenClaims: false,
   features: { deviceFlow: { enabled: true } },
-  findAccount: (_, login) => users[login] && { accountId: login, claims: () => ({ sub: `sub-of-${login}`, ...users[login] }) },
+  findAccount: (_, login) => users[login] && { accountId: login, claims: () => ({ sub: login, ...users[login] }) },
 });
 
 createServer({ key, cert: certificate }, provider.callback()).listen(port, '127.0.0.1', () => console.log('ready'));

@@ -45,6 +45,9 @@ func (s *Service) openIssuer(local *auth.Local) error {
 		UserClaim: o.UserClaim, UserPrefix: o.UserPrefix, OrgClaim: o.OrgClaim, RolesClaim: o.RolesClaim,
 		Roles:       map[auth.Role][]string{auth.RoleAdmin: o.Admins, auth.RoleUser: o.Users, auth.RoleViewer: o.Viewers},
 		Authorities: authorities, Skew: o.Skew, Now: s.process.Now,
+		Name: func(ctx context.Context, subject, name string) (string, error) {
+			return s.store.IssuerUserName(ctx, o.Issuer, subject, name) // opened later
+		},
 	})
 	if err != nil {
 		return err

@@ -41,7 +41,10 @@ type Options struct {
 	// Authorities, PEM, are trusted beside the system's.
 	Authorities []byte
 	Skew        time.Duration // of the issuer's clock
-	Now         func() time.Time
+	// Name returns the name that the user with a subject (sub) came with first; a model.ErrConflict when the name is another user's.
+	// UserClaim may be changed at the issuer, the subject may not (OpenID Connect Core 1.0, section 5.7). nil: whatever UserClaim says.
+	Name func(ctx context.Context, subject, name string) (string, error)
+	Now  func() time.Time
 }
 
 // Provider verifies tokens of an issuer. It reads the issuer's configuration when it is needed first, and again until it succeeds: a
@@ -138,6 +141,13 @@ func (p *Provider) verify(ctx context.Context, token string) (auth.Caller, strin
 		return auth.Caller{}, "", auth.Refusedf("the claims of the token cannot be read")
 	}
 	caller, err := p.user(claims)
+	if err != nil || p.Name == nil {
+		return caller, verified.Nonce, err
+	}
+	caller.Name, err = p.Name(ctx, verified.Subject, caller.Name)
+	if errors.Is(err, model.ErrConflict) {
+		err = auth.Refusedf("%s, who came first: an administrator can give it to this one with 'slipway user forget'", err)
+	}
 	return caller, verified.Nonce, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/oidc"
 	"slipway/internal/testing/await"
@@ -288,4 +289,40 @@ func TestSettingsOfAnIssuerAreChecked(t *testing.T) {
 		_, err := oidc.New(o)
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// The name may be changed at the issuer, also to another's. The subject may not.
+func TestUsersAreKnownByTheirSubject(t *testing.T) {
+	t.Parallel()
+	names := map[string]string{}
+	p, at := open(t, func(o *oidc.Options) {
+		o.Name = func(_ context.Context, subject, name string) (string, error) {
+			for other, taken := range names {
+				if taken == name && other != subject {
+					return "", model.Conflictf("the name %s belongs to another user of the issuer", name)
+				}
+			}
+			if _, known := names[subject]; !known {
+				names[subject] = name
+			}
+			return names[subject], nil
+		}
+	})
+	as := func(subject, name string, roles ...any) (auth.Caller, error) {
+		claims := person(roles...)
+		claims["sub"], claims["preferred_username"] = subject, name
+		return p.Caller(t.Context(), at.Token("slipway", claims))
+	}
+	_, err := as("0", "ann", "guests")
+	require.ErrorIs(t, err, auth.ErrRefused)
+	require.Empty(t, names, "who has no role takes no name")
+	for _, name := range []string{"ann", "anna"} {
+		caller, err := as("1", name, "ops")
+		require.NoError(t, err)
+		require.Equal(t, "oidc:ann", caller.Name)
+	}
+	_, err = as("2", "ann", "ops")
+	require.ErrorIs(t, err, auth.ErrRefused)
+	require.ErrorContains(t, err, "the name oidc:ann belongs to another user of the issuer, who came first")
+	require.ErrorContains(t, err, "'slipway user forget'")
 }

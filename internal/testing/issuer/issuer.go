@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"maps"
 	"math/big"
 	"net/http"
@@ -129,7 +130,8 @@ func (i *Issuer) Token(audience string, claims map[string]any) string {
 
 func (i *Issuer) sign(audience, nonce string, claims map[string]any) string {
 	all := jwt.MapClaims{
-		"iss": i.URL, "sub": "3b9e", "aud": audience, "iat": now().Unix(), "exp": now().Add(5 * time.Minute).Unix(),
+		"iss": i.URL, "sub": fmt.Sprintf("subject of %v", claims["preferred_username"]), "aud": audience,
+		"iat": now().Unix(), "exp": now().Add(5 * time.Minute).Unix(),
 	}
 	if nonce != "" {
 		all["nonce"] = nonce

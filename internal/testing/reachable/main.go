@@ -41,6 +41,7 @@ type commands struct {
 	Images    images.Commands
 	Login     cli.LoginCommand
 	Context   cli.ContextCommands
+	User      cli.UserCommands
 	Token     cli.TokenCommands
 	Cluster   cli.ClusterCommands
 	Host      cli.HostCommands
