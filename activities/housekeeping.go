@@ -41,6 +41,7 @@ const (
 	idleBatch  = 100
 	purgeBatch = 20
 	hostBatch  = 500
+	auditBatch = 5000
 )
 
 // DeregisterIdleClusters deletes clusters that were never installed, or failed, and that
@@ -149,6 +150,12 @@ func (a *Housekeeping) PurgeInfraEnvs(ctx context.Context, b Batch) (BatchDone, 
 func (a *Housekeeping) PurgeHosts(ctx context.Context, b Batch) (BatchDone, error) {
 	n, err := a.Store.PurgeHosts(ctx, a.Store.Now().Add(-b.OlderThan), hostBatch)
 	return BatchDone{Removed: n, More: n == hostBatch}, err
+}
+
+// PurgeAudit removes old rows of the audit.
+func (a *Housekeeping) PurgeAudit(ctx context.Context, b Batch) (BatchDone, error) {
+	n, err := a.Store.PurgeAudit(ctx, a.Store.Now().Add(-b.OlderThan), auditBatch)
+	return BatchDone{Removed: n, More: n == auditBatch}, err
 }
 
 func batch(ctx context.Context, ids []uuid.UUID, size int, remove func(uuid.UUID) (bool, error)) (BatchDone, error) {

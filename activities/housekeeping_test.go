@@ -58,3 +58,20 @@ func TestClusterWithoutItsFilesDoesNotComeBack(t *testing.T) {
 	_, err = b.Tables.Cluster(t.Context(), kept.ID)
 	require.NoError(t, err)
 }
+
+func TestOldRowsOfTheAuditArePurged(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	require.NoError(t, b.Tables.BeginAudit(t.Context(), &model.AuditEntry{UserName: "ann", Credential: model.AuditToken}))
+	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
+	houses := &activities.Housekeeping{Store: b.Tables}
+	env.RegisterActivity(houses)
+	var done activities.BatchDone
+	result, err := env.ExecuteActivity(houses.PurgeAudit, activities.Batch{OlderThan: time.Nanosecond})
+	require.NoError(t, err)
+	require.NoError(t, result.Get(&done))
+	require.Equal(t, activities.BatchDone{}, done, "a row of today stays, whatever the age")
+	left, err := b.Tables.AuditEntries(t.Context(), store.AuditFilter{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+}

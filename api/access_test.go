@@ -83,6 +83,7 @@ var unboundExercises = map[string]call{
 	"listOSImages":        get("/api/slipway/v1/os-images"),
 	"listDeletedClusters": get("/api/slipway/v1/deleted-clusters"),
 	"listChanges":         get("/api/slipway/v1/changes"),
+	"listAudit":           get("/api/slipway/v1/audit"),
 	"listKubeObjects":     get("/api/slipway/v1/kube-objects"),
 	"signIn":              post("/api/slipway/v1/sign-in", nil),
 	"listIssuerUsers":     get("/api/slipway/v1/issuer-users"),

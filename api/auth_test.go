@@ -33,7 +33,7 @@ type local struct {
 	closed *service
 }
 
-func newLocal(t *testing.T, mode auth.Mode) *local {
+func newLocal(t *testing.T, mode auth.Mode, change ...func(*api.Options)) *local {
 	t.Helper()
 	l := &local{}
 	var options api.Options
@@ -48,6 +48,9 @@ func newLocal(t *testing.T, mode auth.Mode) *local {
 	})
 	require.NoError(t, err)
 	options.Identity = l.tokens
+	for _, c := range change {
+		c(&options)
+	}
 	l.closed = &service{t: t, url: serve(t, options), store: l.store, blob: l.blob, logged: l.logged, orchestrator: l.orchestrator}
 	return l
 }

@@ -12,6 +12,7 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/audit"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/transitions"
 	"slipway/internal/wire"
@@ -50,6 +51,7 @@ func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Clust
 	if err != nil {
 		return err
 	}
+	audit.Add(r.Context(), func(e *model.AuditEntry) { e.ClusterID = &c.ID })
 	return s.replyDefinition(http.StatusCreated, w, r, c.ID)
 }
 

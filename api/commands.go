@@ -41,6 +41,7 @@ func (s *server) ownRoutes(r chi.Router) {
 	users := OwnPath + "/v1/issuer-users"
 	r.With(s.gate.Admit).Method(http.MethodGet, users, httpapi.Handler(s.listIssuerUsers))
 	r.With(s.gate.Admit).Method(http.MethodDelete, users, httpapi.Handler(s.forgetIssuerUser))
+	r.With(s.gate.Admit).Method(http.MethodGet, OwnPath+"/v1/audit", httpapi.Handler(s.listAudit))
 	r.With(s.gate.Admit).Method(http.MethodPost, hosts+"/commands/{command}", httpapi.Handler(s.commandHost))
 }
 

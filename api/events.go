@@ -105,8 +105,15 @@ func (s *server) V2TriggerEvent(w http.ResponseWriter, r *http.Request) error {
 	if name := events.Name(params.Name); admission.CallerOf(r).Role == auth.RoleController && !events.Known(name) {
 		return model.Invalidf("name: require an event of the catalogue, found %q", params.Name)
 	}
-	err := s.Store.Write(r.Context(), func(tx *store.Tx) error {
+	decision, err := s.decision(r, params)
+	if err != nil {
+		return err
+	}
+	err = s.Store.Write(r.Context(), func(tx *store.Tx) error {
 		tx.Event(eventFromWire(params, tx.Now()))
+		if decision != nil {
+			tx.Audit(*decision)
+		}
 		return nil
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"slipway/internal/cluster/features"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/audit"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/transitions"
 	"slipway/internal/wire"
@@ -41,6 +42,7 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 	if err != nil {
 		return err
 	}
+	audit.Add(r.Context(), func(e *model.AuditEntry) { e.ClusterID = &clusterID })
 	return s.Store.UpdateHostOf(r.Context(), &clusterID, infraEnvID, hostID, func(now *model.Cluster, h *model.Host, tx *store.Tx) error {
 		if err := requireStatus("given a host", now, lifecycle.Changeable); err != nil {
 			return err

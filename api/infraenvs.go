@@ -14,6 +14,7 @@ import (
 	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
+	"slipway/internal/platform/audit"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -40,6 +41,7 @@ func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
+	audit.Add(r.Context(), func(row *model.AuditEntry) { row.InfraEnvID, row.ClusterID = &e.ID, e.ClusterID })
 	out, err := s.infraEnvToWire(e, readsSecrets(r))
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"slipway/api/admission"
 	"slipway/internal/images/imageurl"
 	"slipway/internal/model"
+	"slipway/internal/platform/audit"
 	"slipway/internal/platform/httpapi"
 )
 
@@ -57,7 +58,7 @@ func NewServer(o Options) http.Handler {
 	})
 	s.gate = admission.New(admission.Options{
 		Documents: []*admission.Document{docs.v2, docs.own}, Identity: o.Identity, Store: o.Store, Authorize: o.Authorize,
-		CheckSignature: s.checkSignature, Log: o.Log, Now: o.Now, Observe: o.Observe,
+		CheckSignature: s.checkSignature, Audit: audit.New(o.Store, o.Log, o.Now), Log: o.Log, Now: o.Now, Observe: o.Observe,
 	})
 	return s.gate.Observe(httpapi.CleanPaths(s.routes()))
 }

@@ -9,6 +9,7 @@ import (
 
 	"slipway/api/admission"
 	"slipway/internal/model"
+	"slipway/internal/platform/audit"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -44,6 +45,7 @@ func (s *server) createToken(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.Log.InfoContext(r.Context(), "token created", "token", t.ID, "user", t.UserName, "organization", t.OrgID, "role", t.Role,
 		"expires", t.ExpiresAt, "by", t.CreatedBy)
+	audit.Add(r.Context(), func(e *model.AuditEntry) { e.Subject = t.ID.String() })
 	out := tokenToWire(t)
 	out.Token = token.Reveal()
 	return created(w, out)
@@ -69,6 +71,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.Log.InfoContext(r.Context(), "user signed in", "user", t.UserName, "organization", t.OrgID, "role", t.Role, "token", t.ID)
+	audit.Add(r.Context(), func(e *model.AuditEntry) { e.Subject = t.ID.String() })
 	out := tokenToWire(t)
 	out.Token = token.Reveal()
 	return created(w, out)

@@ -32,6 +32,11 @@ func (a ApproveCSR) do(ctx context.Context, c *controller) error {
 	}
 	c.Log.InfoContext(ctx, "certificate request approved",
 		"csr", csr.Name, "signer", csr.Spec.SignerName, "requester", csr.Spec.Username)
+	c.decided(notice{
+		name: "certificate_request_approved", about: csr.Name,
+		message: fmt.Sprintf("Certificate request %s of %s for %s is approved: %s",
+			csr.Name, csr.Spec.Username, csr.Spec.SignerName, a.message()),
+	})
 	return nil
 }
 
@@ -53,7 +58,7 @@ func (a LeavePending) do(ctx context.Context, c *controller) error {
 		c.Log.WarnContext(ctx, "certificate request left pending", "csr", a.CSR, "reason", a.Reason)
 	}
 	c.reported[a.UID] = true
-	c.sendOnce(ctx, notice{
+	c.decided(notice{
 		name: "certificate_request_not_approved", about: a.CSR, warning: true,
 		message: fmt.Sprintf("Certificate request %s of %s is not approved: %s", a.CSR, a.Requester, message),
 	})

@@ -54,8 +54,13 @@ func TestNodesJoinWhileTheServiceIsAway(t *testing.T) {
 	_, err := b.kube.CoreV1().Nodes().Get(b.ctx, "stranger", metav1.GetOptions{})
 	require.Error(t, err, "a stranger joined")
 	s.set(func(c *wire.Cluster) { c.Status = wire.ClusterStatus(model.ClusterCancelled) })
+	require.Empty(t, s.named("certificate_request_approved"))
 	away.Store(false)
 	require.NoError(t, await.Receive(t, done, "the controller does not end"))
+	approved := s.named("certificate_request_approved")
+	require.NotEmpty(t, approved, "sent when the service is back")
+	require.Contains(t, approved[0].Message, "for kubernetes.io/kube-apiserver-client-kubelet is approved")
+	require.Regexp(t, `^\{"certificate_request":"[^"]+"\}$`, approved[0].Props)
 }
 
 // A host that was in the stage of the case when the service answered last asks for its first certificate.

@@ -39,6 +39,7 @@ type controller struct {
 	dnsServed   bool
 
 	reported     map[types.UID]bool // certificate requests whose refusal was reported
+	decisions    []notice           // about certificate requests, not sent yet
 	logsSentAt   time.Time
 	statusSince  time.Time // of the cluster; the next two hold for this status
 	lastLogsSent bool
@@ -131,6 +132,7 @@ func (c *controller) round(ctx context.Context) (next, error) {
 		return wait, fmt.Errorf("read the cluster: %w", err)
 	}
 	c.remember(ctx, found)
+	c.sendDecisions(ctx) // of rounds without the service
 	status := model.ClusterStatus(found.Status)
 	c.forget(found.StatusUpdatedAt.Time())
 	if ended(status) {
@@ -151,7 +153,9 @@ func (c *controller) round(ctx context.Context) (next, error) {
 		}
 		return wait, err
 	}
-	return c.apply(ctx, Missing(state)), nil
+	after := c.apply(ctx, Missing(state))
+	c.sendDecisions(ctx)
+	return after, nil
 }
 
 // givenUp reports whether the service has removed the cluster: it does not know it, or has refused the token

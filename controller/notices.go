@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -17,6 +18,7 @@ type notice struct {
 	warning bool
 	host    *Host
 	props   map[string]any
+	at      time.Time // zero: now
 }
 
 // sendOnce sends a notice unless this controller has sent it. An event that cannot be sent is no reason to fail: the
@@ -32,9 +34,25 @@ func (c *controller) sendOnce(ctx context.Context, n notice) {
 	}
 }
 
+// decided keeps a decision about a certificate request for sendDecisions: requests are approved while the service does not answer, too.
+func (c *controller) decided(n notice) {
+	n.at, n.props = c.Now(), map[string]any{wire.PropCertificateRequest: n.about}
+	c.decisions = append(c.decisions, n)
+}
+
+// sendDecisions sends the decisions that the service does not have, the oldest first. What cannot be sent is left for the next round.
+func (c *controller) sendDecisions(ctx context.Context) {
+	for len(c.decisions) > 0 && c.send(ctx, c.decisions[0]) == nil {
+		c.decisions = c.decisions[1:]
+	}
+}
+
 func (c *controller) send(ctx context.Context, n notice) error {
+	if n.at.IsZero() {
+		n.at = c.Now()
+	}
 	event := wire.Event{
-		ClusterID: c.ClusterID, EventTime: wire.DateTime(c.Now()), Name: n.name, Message: n.message,
+		ClusterID: c.ClusterID, EventTime: wire.DateTime(n.at), Name: n.name, Message: n.message,
 		Severity: wire.EventSeverityInfo, Category: wire.EventCategoryUser,
 	}
 	if n.warning {

@@ -36,6 +36,7 @@ func RegisterWorkflows(r worker.WorkflowRegistry) {
 	r.RegisterWorkflow(workflows.DeregisterIdleClusters)
 	r.RegisterWorkflow(workflows.DeregisterIdleInfraEnvs)
 	r.RegisterWorkflow(workflows.PurgeDeleted)
+	r.RegisterWorkflow(workflows.PurgeAudit)
 }
 
 // RegisterActivities registers every activity.

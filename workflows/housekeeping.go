@@ -14,6 +14,7 @@ const (
 	ScheduleIdleClusters  = "housekeeping:idle-clusters"
 	ScheduleIdleInfraEnvs = "housekeeping:idle-infra-envs"
 	SchedulePurge         = "housekeeping:purge"
+	ScheduleAudit         = "housekeeping:audit"
 )
 
 // HousekeepingRequest sets the age of old objects.
@@ -26,6 +27,7 @@ type HousekeepingReport struct {
 	Clusters  int
 	InfraEnvs int
 	Hosts     int
+	AuditRows int
 }
 
 // maxBatches bounds a run and its history; the next one continues.
@@ -59,6 +61,13 @@ func PurgeDeleted(ctx workflow.Context, r HousekeepingRequest) (report Housekeep
 		return report, err
 	}
 	report.InfraEnvs, err = inBatches(ctx, "remove deleted InfraEnvs", h.PurgeInfraEnvs, r)
+	return report, err
+}
+
+// PurgeAudit removes old rows of the audit.
+func PurgeAudit(ctx workflow.Context, r HousekeepingRequest) (report HousekeepingReport, err error) {
+	var h *activities.Housekeeping
+	report.AuditRows, err = inBatches(ctx, "remove old rows of the audit", h.PurgeAudit, r)
 	return report, err
 }
 

@@ -45,7 +45,7 @@ func (h *heap) run(t *testing.T, workflow any) (workflows.HousekeepingReport, er
 	h.after = map[uuid.UUID]bool{}
 	for _, name := range []string{
 		"DeregisterIdleClusters", "DeregisterIdleInfraEnvs", "DeregisterIdleHosts", "PurgeClusters", "PurgeInfraEnvs",
-		"PurgeHosts",
+		"PurgeHosts", "PurgeAudit",
 	} {
 		env.RegisterActivityWithOptions(h.take(name), activity.RegisterOptions{Name: name})
 	}
@@ -77,6 +77,15 @@ func TestClustersArePurgedBeforeWhatTheyHoldBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, workflows.HousekeepingReport{Clusters: 1, Hosts: 12, InfraEnvs: 3}, report)
 	require.Equal(t, []string{"PurgeClusters 72h0m0s 1", "PurgeHosts 72h0m0s 10", "PurgeHosts 72h0m0s 2", "PurgeInfraEnvs 72h0m0s 3"}, h.log)
+}
+
+func TestAuditIsPurgedInBatches(t *testing.T) {
+	t.Parallel()
+	h := &heap{left: map[string]int{"PurgeAudit": 12}}
+	report, err := h.run(t, workflows.PurgeAudit)
+	require.NoError(t, err)
+	require.Equal(t, workflows.HousekeepingReport{AuditRows: 12}, report)
+	require.Equal(t, []string{"PurgeAudit 72h0m0s 10", "PurgeAudit 72h0m0s 2"}, h.log)
 }
 
 func TestHousekeepingLeavesTheRestToItsNextRun(t *testing.T) {

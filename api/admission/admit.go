@@ -32,16 +32,29 @@ func (g *Gate) Admit(next http.Handler) http.Handler {
 			return
 		}
 		httpapi.About(r).Operation = o.id
-		caller, err := g.authorize(r, o)
+		caller, err := g.authenticate(r, o)
 		if err != nil {
 			httpapi.Fail(w, r, err)
 			return
 		}
+		if err := g.authorize(r, o, caller); err != nil {
+			g.refuse(w, r, o, caller, err)
+			return
+		}
 		if err := checkParameters(o, r); err != nil {
-			httpapi.Fail(w, r, err)
+			g.refuse(w, r, o, caller, err)
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store") // until a handler says otherwise: most answers are secret to some callers
+		ctx := context.WithValue(r.Context(), operationKey{}, o)
+		r = r.WithContext(context.WithValue(ctx, callerKey{}, caller))
+		g.record(w, r, o, caller, g.withBody(o, caller, next))
+	})
+}
+
+// withBody bounds the body of a request, and waits for a large one.
+func (g *Gate) withBody(o *operation, caller Caller, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil {
 			r.Body = http.MaxBytesReader(w, r.Body, o.limit)
 		}
@@ -53,8 +66,7 @@ func (g *Gate) Admit(next http.Handler) http.Handler {
 			}
 			defer leave()
 		}
-		ctx := context.WithValue(r.Context(), operationKey{}, o)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, callerKey{}, caller)))
+		next.ServeHTTP(w, r)
 	})
 }
 

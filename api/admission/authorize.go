@@ -39,23 +39,18 @@ func CallerOf(r *http.Request) Caller {
 // Anyone is the caller of mode none, which accepts every request.
 var Anyone = auth.Admin
 
-// authorize finds the caller of an operation and checks access to the object. It returns httpapi.ErrUnauthenticated or
-// httpapi.ErrForbidden to refuse.
-func (g *Gate) authorize(r *http.Request, o *operation) (Caller, error) {
-	caller, err := g.authenticate(r, o)
-	if err != nil {
-		return Caller{}, err
-	}
+// authorize checks that a caller may do an operation to its object. It returns httpapi.ErrForbidden or model.ErrNotFound to refuse.
+func (g *Gate) authorize(r *http.Request, o *operation, caller Caller) error {
 	if !g.o.Identity.Open() {
 		if err := checkRole(caller, o.id); err != nil {
-			return Caller{}, err
+			return err
 		}
 	}
 	object := objectOf(r, o)
 	if err := g.o.Authorize(r.Context(), caller, o.id, object); err != nil || !rules[o.id].defines {
-		return caller, err
+		return err
 	}
-	return caller, g.checkDefines(r, object)
+	return g.checkDefines(r, object)
 }
 
 // SignatureParam is the query parameter with the signature of an address.

@@ -28,7 +28,8 @@ type operation struct {
 	id     string
 	body   *openapi3.Schema // nil without a JSON body
 	params []*openapi3.Parameter
-	limit  int64 // bytes of the body
+	named  []*openapi3.Parameter // see subjectOf
+	limit  int64                 // bytes of the body
 	// schemes are the credentials the operation takes, in the order of the document.
 	schemes []auth.Scheme
 }
@@ -60,7 +61,7 @@ func newOperation(o *openapi3.Operation) *operation {
 			out.params = append(out.params, p.Value)
 		}
 	}
-	out.schemes = schemesOf(o)
+	out.named, out.schemes = namedParameters(o), schemesOf(o)
 	if o.RequestBody == nil {
 		return out
 	}

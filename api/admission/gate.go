@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"slipway/internal/platform/audit"
 )
 
 // Options configure a Gate.
@@ -20,6 +22,8 @@ type Options struct {
 	Authorize Authorize
 	// CheckSignature checks the signature of an address, which opens one file, and returns when it ends.
 	CheckSignature func(*http.Request) (time.Time, error)
+	// Audit records commands and reads of secrets.
+	Audit *audit.Trail
 
 	Log *slog.Logger
 	Now func() time.Time

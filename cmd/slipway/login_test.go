@@ -118,6 +118,11 @@ func tokensOfUsers(t *testing.T, here []string, api string) {
 	_, complaints, code = ran(t, here, "token", "revoke", id)
 	require.NotZero(t, code)
 	require.Contains(t, complaints, "token "+id+" was not found")
+	out, complaints, code = ran(t, here, "audit", "--no-headers")
+	require.Zero(t, code, complaints)
+	require.Regexp(t, `(?s) admin +CreateToken +ok 201 +`+id+`\n.* bob +CreateToken +refused 403\n.* admin +RevokeToken +ok 204 +`+id+
+		`\n.* admin +RevokeToken +refused 404 +`+id+`\n$`, out)
+	require.NotContains(t, out, strings.TrimSpace(token))
 }
 
 func TestServiceThatIsOpenSaysSo(t *testing.T) {

@@ -129,6 +129,11 @@ func TestUsersOfAnIssuerSignInWithABrowser(t *testing.T) {
 		require.Equal(t, http.StatusUnauthorized, status, want)
 	}
 
+	out, complaints, code := ran(t, []string{"SLIPWAY_DATA_DIR=" + s.dir, "HOME=" + t.TempDir()}, "audit", "--operation", "SignIn", "--wide")
+	require.Zero(t, code, complaints)
+	require.Regexp(t, ` oidc:ann +admin +oidc .* SignIn +ok 200 +[0-9a-f-]{36}\n`, out)
+	require.Equal(t, 1, strings.Count(out, " refused 403"), "a user of the issuer without access: %s", out)
+
 	// What another browser began, or nothing, is not finished here.
 	status, page = s.ask(s.browser(), http.MethodGet, s.api+"/temporal/callback?code=x&state=y")
 	require.Equal(t, http.StatusUnauthorized, status)

@@ -63,6 +63,7 @@ type userCommands struct {
 	Context   usercli.ContextCommands   `cmd:"" help:"Manage the services that you have logged in to."`
 	User      usercli.UserCommands      `cmd:"" help:"List and forget users of an issuer of OpenID Connect."`
 	Token     usercli.TokenCommands     `cmd:"" help:"Make, list and revoke tokens of users."`
+	Audit     usercli.AuditCommand      `cmd:"" help:"List what users did: commands, sign-ins, and reads of secrets."`
 	Cluster   usercli.ClusterCommands   `cmd:"" help:"Define, install and show clusters."`
 	Host      usercli.HostCommands      `cmd:"" help:"Show and change hosts, add them to clusters, retry failed ones."`
 	InfraEnv  usercli.InfraEnvCommands  `cmd:"" name:"infra-env" help:"Manage InfraEnvs: the settings of discovery images."`

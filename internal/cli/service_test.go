@@ -29,6 +29,7 @@ type line struct {
 	Versions  cli.VersionsCommand   `cmd:""`
 	Operators cli.OperatorsCommands `cmd:""`
 	Features  cli.FeaturesCommand   `cmd:""`
+	Audit     cli.AuditCommand      `cmd:""`
 }
 
 var (

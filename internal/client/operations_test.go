@@ -119,6 +119,17 @@ func operations() map[string]operation {
 				return err
 			}, "GET /v2/clusters?with_hosts=false", 200, `[]`, "",
 		},
+		"Audit": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.Audit(ctx, client.AuditQuery{
+					User: "ann", Outcome: "refused", ClusterID: clusterID, Since: time.Unix(1700000000, 0), Limit: 5, PageToken: "7",
+				})
+				return err
+			},
+			"GET /api/slipway/v1/audit?cluster_id=" + clusterID.String() +
+				"&limit=5&outcome=refused&page_token=7&since=2023-11-14T22%3A13%3A20Z&user=ann",
+			200, `{}`, "",
+		},
 		"ListInfraEnvs": {
 			func(ctx context.Context, c *client.Client) error {
 				_, err := c.ListInfraEnvs(ctx, clusterID)

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/model"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
 	"slipway/internal/testing/pgtest"
@@ -68,10 +70,25 @@ func TestDocumentedBackupsContinueARunningInstallation(t *testing.T) {
 	release()
 	built.WaitReady(t, f.url)
 	f.openStore(t, address)
+	f.auditKept(t, address)
 	goOn()
 
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	f.nothingLost(t, true)
+}
+
+// auditKept checks that a restored database has what users did before, and still refuses to forget it.
+func (f *fleet) auditKept(t *testing.T, address string) {
+	t.Helper()
+	rows, err := f.store.AuditEntries(t.Context(), store.AuditFilter{Operation: "v2InstallCluster", ClusterID: f.id, Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	require.Equal(t, []any{"admin", model.AuditOK, 202}, []any{rows[0].UserName, rows[0].Outcome, rows[0].Status})
+	database, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+	defer func() { _ = database.Close(context.WithoutCancel(t.Context())) }()
+	_, err = database.Exec(t.Context(), "delete from slipway.audit")
+	require.ErrorContains(t, err, "kept as they were written")
 }
 
 // stopMachines stops the processes of all machines until goOn is called.

@@ -68,7 +68,7 @@ func TestDemo(t *testing.T) {
 			filled = append(filled, table)
 		}
 	}
-	require.Equal(t, []string{"change_feed", "changes", "encryption_keys", "events", "identity", "schema_version", "tokens"}, filled,
+	require.Equal(t, []string{"audit", "change_feed", "changes", "encryption_keys", "events", "identity", "schema_version", "tokens"}, filled,
 		"the service's own, and what was deleted")
 	var events int
 	require.NoError(t, database.QueryRow(t.Context(),

@@ -64,7 +64,7 @@ func (s *Service) controllerPrograms(ctx context.Context) (func() (map[string]wi
 func (s *Service) housekeeping() orchestrator.Housekeeping {
 	v := s.variables
 	return orchestrator.Housekeeping{
-		Inactive: v.InactiveAfter, Deleted: v.DeletedAfter,
+		Inactive: v.InactiveAfter, Deleted: v.DeletedAfter, Audit: v.Audit,
 		EveryInactive: v.EveryInactive, EveryPurge: v.EveryPurge, EveryInfraEnvs: v.EveryInfraEnv,
 	}
 }

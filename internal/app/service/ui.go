@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/converter"
 
+	"slipway/internal/platform/audit"
 	"slipway/internal/platform/frontend"
 	"slipway/internal/platform/signin"
 	"slipway/internal/service/orchestrator"
@@ -27,6 +28,8 @@ func (s *Service) mountUI(routes chi.Router) error {
 	if err != nil {
 		return err
 	}
+	trail := audit.New(s.store, s.logger, s.process.Now)
+	pages = s.recordCommands(trail, pages)
 	codec := s.codec(false)
 	if !s.identity.Open() {
 		readOnly, err := s.ui(true)
@@ -35,13 +38,13 @@ func (s *Service) mountUI(routes chi.Router) error {
 		}
 		options := signin.Options{
 			Path: frontend.UIPath, BaseURL: s.options.BaseURL, Identity: s.identity, Sealer: s.sealer, Secure: s.secure(), Log: s.logger,
-			Now: s.process.Now,
+			Now: s.process.Now, Audit: trail, Forbidden: s.recordForbidden(trail),
 		}
 		if s.signIn != nil {
 			options.Issuer = s.signIn
 		}
 		gate := signin.New(options)
-		pages, codec = gate.Pages(pages, readOnly), gate.Tokens(codec, s.codec(true))
+		pages, codec = gate.Pages(pages, s.recordCommands(trail, readOnly)), gate.Tokens(codec, s.codec(true))
 	}
 	s.redirectToWorkflows(routes)
 	routes.Mount(frontend.UIPath, http.MaxBytesHandler(pages, maxPayloads))

@@ -26,12 +26,14 @@ import (
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/frontend"
+	"slipway/internal/platform/store"
 	"slipway/internal/testing/matrix"
+	"slipway/internal/testing/pgtest"
 	"slipway/internal/testing/usertoken"
 )
 
 // uiOf serves what a service with this identity puts beside its API. Its Temporal does not answer.
-func uiOf(t *testing.T, identity *auth.Local) *httptest.Server {
+func uiOf(t *testing.T, identity identity) (*httptest.Server, *store.Store) {
 	t.Helper()
 	sealer, err := encryption.LoadOrCreate(filepath.Join(t.TempDir(), "keys"))
 	require.NoError(t, err)
@@ -42,11 +44,14 @@ func uiOf(t *testing.T, identity *auth.Local) *httptest.Server {
 		Temporal: temporal, identity: identity,
 	}
 	s.sealer = sealer
+	s.store, err = store.Open(t.Context(), store.Options{URL: pgtest.Migrated(t, store.Migrate), Sealer: sealer, Now: time.Now})
+	require.NoError(t, err)
+	t.Cleanup(s.store.Close)
 	routes := chi.NewRouter()
 	require.NoError(t, s.mountUI(routes))
 	server := httptest.NewServer(routes)
 	t.Cleanup(server.Close)
-	return server
+	return server, s.store
 }
 
 func localIdentity(t *testing.T) (*auth.Local, *usertoken.Book) {
@@ -90,7 +95,7 @@ func answer(t *testing.T, c *http.Client, method, address, body string, header h
 func TestUIAsksForATokenWhereTheAPIDoes(t *testing.T) {
 	t.Parallel()
 	identity, users := localIdentity(t)
-	server := uiOf(t, identity)
+	server, _ := uiOf(t, identity)
 	const plain = `{"payloads":[{"metadata":{"encoding":"anNvbi9wbGFpbg=="},"data":"Im9uIg=="}]}`
 	for _, path := range []string{
 		"/temporal", "/temporal/", "/temporal/api/v1/settings", "/temporal/codec/decode", "/temporal-codec/decode", "/temporal-codec/encode",
@@ -143,7 +148,7 @@ func TestUIAsksForATokenWhereTheAPIDoes(t *testing.T) {
 func TestUIIsForThoseWhoSeeEveryCluster(t *testing.T) {
 	t.Parallel()
 	identity, users := localIdentity(t)
-	server := uiOf(t, identity)
+	server, _ := uiOf(t, identity)
 	object := func(g auth.Grant) string {
 		token, err := identity.Token(g)
 		require.NoError(t, err)
@@ -188,7 +193,7 @@ func TestUIIsForThoseWhoSeeEveryCluster(t *testing.T) {
 func TestAddressesOfClusterAndHostLeadToTheirWorkflows(t *testing.T) {
 	t.Parallel()
 	identity, _ := localIdentity(t)
-	server := uiOf(t, identity)
+	server, _ := uiOf(t, identity)
 	client := server.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	for path, want := range map[string]string{
@@ -210,4 +215,73 @@ func TestAddressesOfClusterAndHostLeadToTheirWorkflows(t *testing.T) {
 			require.Equal(t, http.StatusNotFound, response.StatusCode, path)
 		}
 	}
+}
+
+// Commands by Temporal's pages are in the audit with their user, whatever comes of them; what pages read is not.
+func TestCommandsByTheUIAreInTheAudit(t *testing.T) {
+	t.Parallel()
+	identity, users := localIdentity(t)
+	server, tables := uiOf(t, identity)
+	rows := func() []model.AuditEntry {
+		list, err := tables.AuditEntries(t.Context(), store.AuditFilter{Limit: 100})
+		require.NoError(t, err)
+		return list
+	}
+	const (
+		cluster = "5c1a7b8e-0000-4000-8000-000000000001"
+		host    = "5c1a7b8e-0000-4000-8000-000000000002"
+		env     = "5c1a7b8e-0000-4000-8000-000000000003"
+	)
+	workflow := server.URL + "/temporal/api/v1/namespaces/slipway/workflows/"
+	signal := workflow + "host%3A" + env + "%3A" + host + "/signal/retry?note=hunter2"
+	for role, want := range map[auth.Role]int{
+		auth.RoleAdmin: http.StatusServiceUnavailable, auth.RoleViewer: http.StatusForbidden, auth.RoleUser: http.StatusForbidden,
+	} {
+		before := len(rows())
+		bearer := http.Header{"Authorization": {"Bearer " + users.Sign(t, identity, "ann", role, time.Now().Add(time.Hour))}}
+		for _, read := range []string{workflow + "cluster:" + cluster + "/query/state", server.URL + "/temporal/codec/decode"} {
+			answer(t, server.Client(), http.MethodPost, read, "{}", bearer.Clone())
+		}
+		answer(t, server.Client(), http.MethodGet, workflow, "", bearer.Clone())
+		require.Len(t, rows(), before, role)
+
+		status, _ := answer(t, server.Client(), http.MethodPost, signal, `{"identity":"hunter2"}`, bearer.Clone())
+		require.Equal(t, want, status, role)
+		require.Len(t, rows(), before+1, role)
+		row := rows()[0]
+		require.Equal(t, []any{
+			"ann", string(role), model.AuditToken, want, "temporal:workflows/signal", "/temporal/api/v1/namespaces/*/workflows/*/signal/*",
+			"host:" + env + ":" + host + " retry", env, host,
+		}, []any{
+			row.UserName, row.Role, row.Credential, row.Status, row.Operation, row.Path, row.Subject, row.InfraEnvID.String(),
+			row.HostID.String(),
+		})
+	}
+
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	browser := &http.Client{Jar: jar}
+	form := url.Values{"token": {users.Sign(t, identity, "bob", auth.RoleAdmin, time.Now().Add(time.Hour))}}.Encode()
+	answer(t, browser, http.MethodPost, server.URL+"/temporal/login", form, http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
+	require.Equal(t, []string{"bob", "SignIn"}, []string{rows()[0].UserName, rows()[0].Operation})
+	answer(t, browser, http.MethodPost, workflow+"cluster:"+cluster+"/terminate", "{}", nil)
+	require.Equal(t, []any{"bob", model.AuditSession, cluster}, []any{rows()[0].UserName, rows()[0].Credential, rows()[0].ClusterID.String()})
+}
+
+func TestCommandsByTheOpenUIAreInTheAudit(t *testing.T) {
+	t.Parallel()
+	server, tables := uiOf(t, auth.None{})
+	namespace := server.URL + "/temporal/api/v1/namespaces/slipway/"
+	status, _ := answer(t, server.Client(), http.MethodDelete, namespace+"schedules/housekeeping%3Apurge", "", nil)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	list, err := tables.AuditEntries(t.Context(), store.AuditFilter{Limit: 100})
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, []any{"admin", model.AuditNone, "temporal:schedules", "housekeeping:purge"},
+		[]any{list[0].UserName, list[0].Credential, list[0].Operation, list[0].Subject})
+
+	tables.Close()
+	status, body := answer(t, server.Client(), http.MethodPost, namespace+"workflows/a/terminate", "{}", nil)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, body, "cannot record the command", "Temporal is not asked")
 }

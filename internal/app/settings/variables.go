@@ -24,7 +24,7 @@ type Variables struct {
 	// Timeouts are how long things may take.
 	Timeouts lifecycle.Timeouts
 
-	InactiveAfter, DeletedAfter              time.Duration
+	InactiveAfter, DeletedAfter, Audit       time.Duration
 	EveryInactive, EveryPurge, EveryInfraEnv time.Duration
 	HostMonitor, ClusterMonitor              time.Duration
 
@@ -60,13 +60,18 @@ var variables = []variable{
 		duration(func(s *Variables) *time.Duration { return &s.DeletedAfter }),
 	},
 	{
+		"AUDIT_RETENTION", "8760h",
+		"how long rows of the audit are kept; at least 24h, and not shorter than DELETED_UNREGISTERED_AFTER, with which events end",
+		atLeast(func(s *Variables) *time.Duration { return &s.Audit }, 24*time.Hour, "a duration of at least 24h, such as 8760h"),
+	},
+	{
 		"DEREGISTER_WORKER_INTERVAL", "1h",
 		"how often unused clusters are looked for",
 		interval(func(s *Variables) *time.Duration { return &s.EveryInactive }),
 	},
 	{
 		"DELETION_WORKER_INTERVAL", "1h",
-		"how often deleted things are removed for good",
+		"how often deleted things, and old rows of the audit, are removed for good",
 		interval(func(s *Variables) *time.Duration { return &s.EveryPurge }),
 	},
 	{
@@ -185,6 +190,9 @@ func ReadVariables(env Environment) (Variables, error) {
 		if err := row.apply(&out, value); err != nil {
 			return out, fmt.Errorf("read %s: %w", row.name, err)
 		}
+	}
+	if out.Audit < out.DeletedAfter {
+		return out, fmt.Errorf("read AUDIT_RETENTION: require at least DELETED_UNREGISTERED_AFTER (%s), found %s", out.DeletedAfter, out.Audit)
 	}
 	if err := refuseOthers(env); err != nil {
 		return out, err

@@ -27,7 +27,7 @@ func TestVariablesHaveTheirDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Variables{
 		Timeouts:      lifecycle.DefaultTimeouts(),
-		InactiveAfter: 480 * time.Hour, DeletedAfter: 72 * time.Hour,
+		InactiveAfter: 480 * time.Hour, DeletedAfter: 72 * time.Hour, Audit: 365 * 24 * time.Hour,
 		EveryInactive: time.Hour, EveryPurge: time.Hour, EveryInfraEnv: time.Hour,
 		HostMonitor: 5 * time.Second, ClusterMonitor: 10 * time.Second,
 		UpgradeAgent: true, CheckClusterVersion: true, SkipMCOReboot: true, EdgeProducts: []string{"BlueField SoC"},
@@ -79,6 +79,18 @@ func TestBadVariableIsNamedWithWhatIsRequiredAndFound(t *testing.T) {
 		_, err := ReadVariables(environment{name: test.value})
 		require.ErrorContains(t, err, test.want)
 	}
+}
+
+// The audit outlives the events of deleted objects.
+func TestAuditIsKeptLongerThanEvents(t *testing.T) {
+	t.Parallel()
+	_, err := ReadVariables(environment{"AUDIT_RETENTION": "1h"})
+	require.ErrorContains(t, err, `read AUDIT_RETENTION: require a duration of at least 24h, such as 8760h, found "1h"`)
+	_, err = ReadVariables(environment{"AUDIT_RETENTION": "48h"})
+	require.ErrorContains(t, err, "read AUDIT_RETENTION: require at least DELETED_UNREGISTERED_AFTER (72h0m0s), found 48h0m0s")
+	got, err := ReadVariables(environment{"AUDIT_RETENTION": "48h", "DELETED_UNREGISTERED_AFTER": "48h"})
+	require.NoError(t, err)
+	require.Equal(t, 48*time.Hour, got.Audit)
 }
 
 func TestVariablesWithoutEffectAreLogged(t *testing.T) {

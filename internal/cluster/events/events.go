@@ -116,8 +116,16 @@ type Entry struct {
 	Why      string        // of Every
 }
 
+// Decisions of controllers about certificate requests of nodes.
+const (
+	CertificateRequestApproved    Name = "certificate_request_approved"
+	CertificateRequestNotApproved Name = "certificate_request_not_approved"
+)
+
 // reported lists the events that controllers send, beside the events of the catalogue (controller/notices.go).
-var reported = []Name{"certificate_request_not_approved", "late_manifest_not_applied", "operator_setup_failed", "reboots_for_node"}
+var reported = []Name{
+	CertificateRequestApproved, CertificateRequestNotApproved, "late_manifest_not_applied", "operator_setup_failed", "reboots_for_node",
+}
 
 // Known reports whether an event is in the catalogue, or is sent by controllers.
 func Known(name Name) bool {

@@ -85,6 +85,50 @@ func (f fence) allows(method, call string) bool {
 	return !f.readOnly && matches(namespaceWrites[method], inside)
 }
 
+// Command names a change that a request of the pages makes.
+type Command struct {
+	Name    string   // "workflows/terminate"; empty: what the pages have no access to
+	Pattern string   // of its path, below UIPath
+	Objects []string // the values in its path: the id of a workflow, the name of a signal
+}
+
+// CommandOf returns the command of a request below UIPath; false for a read, which changes nothing.
+func CommandOf(r *http.Request) (Command, bool) {
+	call, isCall := strings.CutPrefix(gatewayPath(r.URL), UIPath+apiPath)
+	if !isCall || r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions {
+		return Command{}, false
+	}
+	segments := strings.Split(call, "/")
+	if len(segments) < 3 || segments[0] != "namespaces" {
+		return Command{Pattern: apiPath + "*"}, true
+	}
+	inside := strings.Join(segments[2:], "/")
+	if r.Method == http.MethodPost && matches([]string{queryPath}, inside) {
+		return Command{}, false
+	}
+	for _, pattern := range namespaceWrites[r.Method] {
+		if matches([]string{pattern}, inside) {
+			return newCommand(pattern, segments[2:]), true
+		}
+	}
+	return Command{Pattern: apiPath + "namespaces/*"}, true
+}
+
+func newCommand(pattern string, segments []string) Command {
+	c := Command{Pattern: apiPath + "namespaces/*/" + pattern, Name: strings.ReplaceAll(pattern, "/*", "")}
+	for n, part := range strings.Split(pattern, "/") {
+		if part != "*" {
+			continue
+		}
+		value, err := url.PathUnescape(segments[n])
+		if err != nil {
+			value = segments[n]
+		}
+		c.Objects = append(c.Objects, value)
+	}
+	return c
+}
+
 // matches reports whether one of the patterns fits a path, segment by segment. A segment is never empty: the
 // gateway would give such a path a meaning of its own.
 func matches(patterns []string, path string) bool {

@@ -255,3 +255,41 @@ func send(t *testing.T, server *httptest.Server, method, path string, headers ..
 	require.NoError(t, response.Body.Close())
 	return response.StatusCode
 }
+
+// Every change that the pages can make is a command, also one that they have no access to; reads are none.
+func TestChangesOfThePagesAreCommands(t *testing.T) {
+	t.Parallel()
+	const prefix = "/temporal/api/v1/namespaces/slipway/"
+	of := func(call string) (frontend.Command, bool) {
+		method, path, _ := strings.Cut(call, " ")
+		return frontend.CommandOf(httptest.NewRequest(method, path, nil))
+	}
+	for _, change := range changes {
+		method, path, _ := strings.Cut(change, " ")
+		c, changes := of(method + " " + prefix + regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(path, "a%3Ab"))
+		require.True(t, changes, change)
+		require.Equal(t, "/api/v1/namespaces/*/"+regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(path, "*"), c.Pattern)
+		require.Equal(t, strings.Count(path, "{"), len(c.Objects), change)
+		for _, object := range c.Objects {
+			require.Equal(t, "a:b", object)
+		}
+		require.NotEmpty(t, c.Name)
+		require.NotContains(t, c.Name, "*")
+	}
+	for _, other := range []string{
+		"POST " + prefix + "workflows/a", "PUT " + prefix + "hunter2", "DELETE /temporal/api/v1/nexus/endpoints/hunter2",
+		"POST /temporal/api/v1/",
+	} {
+		c, changes := of(other)
+		require.True(t, changes, other)
+		require.Empty(t, c.Name+strings.Join(c.Objects, ""), other)
+		require.NotContains(t, c.Pattern, "hunter2")
+	}
+	for _, read := range []string{
+		"GET " + prefix + "workflows", "POST " + prefix + "workflows/a/query/state", "POST /temporal/codec/decode", "POST /temporal/login",
+		"HEAD " + prefix + "workflows",
+	} {
+		_, changes := of(read)
+		require.False(t, changes, read)
+	}
+}

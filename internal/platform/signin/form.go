@@ -9,6 +9,8 @@ import (
 	"path"
 	"strings"
 
+	"slipway/internal/model"
+	"slipway/internal/platform/audit"
 	"slipway/internal/platform/auth"
 )
 
@@ -56,6 +58,7 @@ func (g *Gate) signIn(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, errForbidden):
 		values.Refused = err.Error()
 		g.Log.Info("sign-in refused", "reason", values.Refused, "address", r.RemoteAddr)
+		g.forbidSignIn(r, caller, model.AuditToken)
 		g.writeForm(w, http.StatusForbidden, values)
 		return
 	case err != nil && unauthenticated(err):
@@ -69,12 +72,41 @@ func (g *Gate) signIn(w http.ResponseWriter, r *http.Request) {
 		g.fail(w, err)
 		return
 	}
-	if err := g.begin(w, r, token); err != nil {
-		g.fail(w, err)
-		return
+	g.recordSignIn(w, r, caller, model.AuditToken, func(w http.ResponseWriter, r *http.Request) {
+		if err := g.begin(w, r, token); err != nil {
+			g.fail(w, err)
+			return
+		}
+		g.Log.Info("user signed in", "user", caller.Name, "read_only", caller.ReadOnly())
+		http.Redirect(w, r, values.Return, http.StatusSeeOther)
+	})
+}
+
+// recordSignIn lets begin start the session of a user, in the audit.
+func (g *Gate) recordSignIn(
+	w http.ResponseWriter, r *http.Request, caller auth.Caller, with model.AuditCredential, begin http.HandlerFunc,
+) {
+	e := g.signInEntry(r, caller, with)
+	if err := g.Audit.Record(w, r, &e, begin); err != nil {
+		g.Log.Error("sign-in refused: the audit takes no row", "user", caller.Name, "error", err)
+		g.writeForm(w, http.StatusServiceUnavailable, formValues{
+			Return: g.Path + "/", Refused: "the service cannot record the sign-in now: try again",
+		})
 	}
-	g.Log.Info("user signed in", "user", caller.Name, "read_only", caller.ReadOnly())
-	http.Redirect(w, r, values.Return, http.StatusSeeOther)
+}
+
+// forbidSignIn records a user who may not sign in. A token of one object is no user's.
+func (g *Gate) forbidSignIn(r *http.Request, caller auth.Caller, with model.AuditCredential) {
+	if caller.User() && !caller.Bound() {
+		e := g.signInEntry(r, caller, with)
+		g.Audit.Refused(r.Context(), &e, http.StatusForbidden)
+	}
+}
+
+func (g *Gate) signInEntry(r *http.Request, caller auth.Caller, with model.AuditCredential) model.AuditEntry {
+	e := audit.Entry(r, caller, with)
+	e.Operation, e.Path = "SignIn", r.URL.Path // one of two
+	return e
 }
 
 func (g *Gate) signOut(w http.ResponseWriter, r *http.Request) {

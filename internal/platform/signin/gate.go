@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/audit"
 	"slipway/internal/platform/auth"
 )
 
@@ -53,8 +54,12 @@ type Options struct {
 	Sealer   Sealer
 	// Secure keeps sessions from being sent without TLS.
 	Secure bool
-	Log    *slog.Logger
-	Now    func() time.Time
+	// Audit records sign-ins.
+	Audit *audit.Trail
+	// Forbidden is called for a request of a user who may not see the pages, whom CallerOf returns; nil: nothing is.
+	Forbidden func(r *http.Request)
+	Log       *slog.Logger
+	Now       func() time.Time
 }
 
 // Gate asks callers of pages for a token.
@@ -88,6 +93,9 @@ func (g *Gate) Pages(writable, readOnly http.Handler) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		caller, err := g.caller(r)
 		if err != nil {
+			if errors.Is(err, errForbidden) && g.Forbidden != nil {
+				g.Forbidden(withCaller(r, caller))
+			}
 			g.refuse(w, r, err)
 			return
 		}
@@ -109,7 +117,26 @@ func (g *Gate) Tokens(writable, readOnly http.Handler) http.Handler {
 	})
 }
 
+type callerKey struct{}
+
+func withCaller(r *http.Request, caller auth.Caller) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), callerKey{}, caller))
+}
+
+// CallerOf returns the caller of a request that Pages or Tokens let through, and the credential of a request to a page.
+func CallerOf(r *http.Request) (auth.Caller, model.AuditCredential) {
+	caller, _ := r.Context().Value(callerKey{}).(auth.Caller)
+	switch {
+	case auth.SchemeUser.Place().Of(r) == "":
+		return caller, model.AuditSession
+	case caller.Issuer != "":
+		return caller, model.AuditOIDC
+	}
+	return caller, model.AuditToken
+}
+
 func serve(caller auth.Caller, writable, readOnly http.Handler, w http.ResponseWriter, r *http.Request) {
+	r = withCaller(r, caller)
 	if caller.ReadOnly() {
 		readOnly.ServeHTTP(w, r)
 		return
@@ -132,14 +159,14 @@ func (g *Gate) caller(r *http.Request) (auth.Caller, error) {
 	return g.owner(r.Context(), session.Token)
 }
 
-// owner returns the user of a token. A token of one object is no user's.
+// owner returns the user of a token. A token of one object is no user's. A user who may not see the pages comes with errForbidden.
 func (g *Gate) owner(ctx context.Context, token string) (auth.Caller, error) {
 	if strings.TrimSpace(token) == "" {
 		return auth.Caller{}, errNone
 	}
 	caller, err := g.Identity.Caller(ctx, auth.SchemeUser, token)
 	if err == nil && (caller.Bound() || !caller.Admin) {
-		return auth.Caller{}, errForbidden
+		return caller, errForbidden
 	}
 	return caller, err
 }

@@ -1,6 +1,7 @@
 package signin_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -20,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/audit"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/signin"
@@ -34,6 +36,29 @@ type site struct {
 	gate   *signin.Gate
 	pages  http.Handler
 	now    time.Time
+	rows   rows
+}
+
+// rows is an audit in memory; full refuses rows.
+type rows struct {
+	full bool
+	list []*model.AuditEntry
+}
+
+func (r *rows) BeginAudit(_ context.Context, e *model.AuditEntry) error {
+	if r.full {
+		return model.ErrUnavailable
+	}
+	e.Outcome = model.AuditUnknown
+	r.list = append(r.list, e)
+	return nil
+}
+
+func (r *rows) EndAudit(context.Context, *model.AuditEntry) error { return nil } // it has the row
+
+func (r *rows) AddAudit(_ context.Context, e *model.AuditEntry) error {
+	r.list = append(r.list, e)
+	return nil
 }
 
 func newSite(t *testing.T) *site {
@@ -64,6 +89,7 @@ func (s *site) replica() {
 	s.gate = signin.New(signin.Options{
 		Path: "/temporal", Identity: s.tokens, Sealer: sealer, Secure: true,
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return s.now },
+		Audit: audit.New(&s.rows, slog.New(slog.DiscardHandler), time.Now),
 	})
 	s.pages = s.gate.Pages(says("writable"), says("read-only"))
 }
@@ -286,4 +312,31 @@ func TestTokensTakeNoSessions(t *testing.T) {
 	require.Equal(t, "writable", text(t, s.send(http.MethodPost, "/temporal-codec/decode", "", "Authorization: "+s.userToken(auth.RoleAdmin))))
 	viewer := "Authorization: " + s.userToken(auth.RoleViewer)
 	require.Equal(t, "read-only", text(t, s.send(http.MethodPost, "/temporal-codec/decode", "", viewer)))
+}
+
+func TestSignInsAreInTheAudit(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	answer, _ := s.signIn(s.userToken(auth.RoleAdmin), "")
+	require.Equal(t, http.StatusSeeOther, answer.StatusCode)
+	require.Len(t, s.rows.list, 1)
+	row := s.rows.list[0]
+	require.Equal(t, []any{"ann", "SignIn", model.AuditOK, 303, model.AuditToken},
+		[]any{row.UserName, row.Operation, row.Outcome, row.Status, row.Credential})
+	require.NotNil(t, row.TokenID)
+
+	answer, _ = s.signIn(s.userToken(auth.RoleUser), "")
+	require.Equal(t, http.StatusForbidden, answer.StatusCode)
+	require.Len(t, s.rows.list, 2)
+	require.Equal(t, []any{"carl", model.AuditRefused, 403}, []any{s.rows.list[1].UserName, s.rows.list[1].Outcome, s.rows.list[1].Status})
+
+	for _, token := range []string{"", "abc", s.token(auth.Grant{ClusterID: uuid.New()})} {
+		s.signIn(token, "")
+	}
+	require.Len(t, s.rows.list, 2, "of no user")
+
+	s.rows.full = true
+	answer, _ = s.signIn(s.userToken(auth.RoleAdmin), "")
+	require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode)
+	require.Empty(t, answer.Cookies(), "no session without a row")
 }

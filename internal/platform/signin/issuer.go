@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"time"
 
+	"slipway/internal/model"
+	"slipway/internal/platform/audit"
 	"slipway/internal/platform/auth"
 )
 
@@ -76,12 +78,18 @@ func (g *Gate) fromIssuer(w http.ResponseWriter, r *http.Request) {
 	caller, err := g.Issuer.Redeem(r.Context(), g.redirect(), query.Get("code"), a.Nonce, a.Verifier)
 	if err == nil && !caller.Admin {
 		err = errForbidden
+		g.forbidSignIn(r, caller, model.AuditOIDC)
 	}
 	if err != nil {
 		g.refuseSignIn(w, r, a.Return, err)
 		return
 	}
-	_, token, err := g.Issuer.Begin(r.Context(), caller)
+	g.recordSignIn(w, r, caller, model.AuditOIDC, func(w http.ResponseWriter, r *http.Request) { g.fromUser(w, r, a, caller) })
+}
+
+// fromUser begins the session of a user whom the issuer has identified.
+func (g *Gate) fromUser(w http.ResponseWriter, r *http.Request, a attempt, caller auth.Caller) {
+	made, token, err := g.Issuer.Begin(r.Context(), caller)
 	if err == nil {
 		err = g.begin(w, r, token.Reveal())
 	}
@@ -89,6 +97,7 @@ func (g *Gate) fromIssuer(w http.ResponseWriter, r *http.Request) {
 		g.refuseSignIn(w, r, a.Return, err)
 		return
 	}
+	audit.Add(r.Context(), func(e *model.AuditEntry) { e.Subject = made.ID.String() })
 	g.Log.Info("user signed in", "user", caller.Name, "issuer", caller.Issuer, "read_only", caller.ReadOnly())
 	// A page, because a redirect that another site began carries no session (SameSite=Strict).
 	g.writeForm(w, http.StatusOK, formValues{Return: a.Return, User: caller.Name, Forward: true})

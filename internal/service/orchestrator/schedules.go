@@ -20,6 +20,7 @@ import (
 type Housekeeping struct {
 	Inactive time.Duration // without a sign of life: clusters, InfraEnvs
 	Deleted  time.Duration // since it was deleted: removed for good
+	Audit    time.Duration // since its row was written
 
 	EveryInactive  time.Duration
 	EveryPurge     time.Duration
@@ -44,6 +45,7 @@ func (o *Orchestrator) KeepHouse(ctx context.Context, h Housekeeping) error {
 		{workflows.ScheduleIdleClusters, workflows.DeregisterIdleClusters, h.Inactive, h.EveryInactive},
 		{workflows.ScheduleIdleInfraEnvs, workflows.DeregisterIdleInfraEnvs, h.Inactive, h.EveryInfraEnvs},
 		{workflows.SchedulePurge, workflows.PurgeDeleted, h.Deleted, h.EveryPurge},
+		{workflows.ScheduleAudit, workflows.PurgeAudit, h.Audit, h.EveryPurge},
 	} {
 		action := &client.ScheduleWorkflowAction{
 			ID: s.id, Workflow: s.workflow, Args: []any{workflows.HousekeepingRequest{OlderThan: s.after}},

@@ -97,7 +97,12 @@ var allowed = []importRule{
 	{"internal/platform/store", formats, "tables hold nouns"},
 	{"internal/platform/blob", []string{"internal/model"}, "objects are referred to by nouns"},
 	{"internal/platform/auth", formats, "identities are made of nouns"},
-	{"internal/platform/signin", []string{"internal/model", "internal/platform/auth"}, "asks users of pages for their tokens"},
+	{"internal/platform/audit", []string{"internal/model", "internal/platform/auth"}, "records commands, whatever they do"},
+	{
+		"internal/platform/signin",
+		[]string{"internal/model", "internal/platform/audit", "internal/platform/auth"},
+		"asks users of pages for their tokens",
+	},
 	{"internal/client/contexts", formats, "keeps how services are reached"},
 	{"internal/client", formats, "speaks the wire"},
 	{"internal/platform/guard", []string{"internal/model", "internal/platform/httpapi"}, "stands before handlers, whatever they do"},
@@ -174,7 +179,8 @@ var allowed = []importRule{
 	{
 		"api/admission",
 		slices.Concat([]string{
-			"internal/platform/auth", "internal/platform/httpapi", "internal/platform/spool", "internal/cluster/lifecycle",
+			"internal/platform/audit", "internal/platform/auth", "internal/platform/httpapi", "internal/platform/spool",
+			"internal/cluster/lifecycle",
 		}, tables),
 		"before handlers: never a service",
 	},
@@ -182,7 +188,7 @@ var allowed = []importRule{
 		"api",
 		slices.Concat([]string{
 			"api/admission", "internal/platform/auth", "internal/service/discovery", "internal/service/transitions", "internal/images/imageurl",
-			"internal/platform/httpapi",
+			"internal/platform/audit", "internal/platform/httpapi",
 			"internal/platform/spool",
 		}, files, nouns),
 		"never activities or workflows",

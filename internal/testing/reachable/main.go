@@ -43,6 +43,7 @@ type commands struct {
 	Context   cli.ContextCommands
 	User      cli.UserCommands
 	Token     cli.TokenCommands
+	Audit     cli.AuditCommand
 	Cluster   cli.ClusterCommands
 	Host      cli.HostCommands
 	InfraEnv  cli.InfraEnvCommands
