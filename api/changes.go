@@ -26,8 +26,6 @@ const (
 	longestChangesStream = 10 * time.Minute
 	// streamBeat is how often a stream without changes has a comment, so that proxies keep it.
 	streamBeat = 15 * time.Second
-	// waitsAtOnce is how many requests for changes are held for a credential.
-	waitsAtOnce = 50
 )
 
 // listChanges returns which objects of the caller changed after a cursor. A client that prefers to wait is answered when there are some,

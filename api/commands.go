@@ -34,6 +34,7 @@ func (s *server) ownRoutes(r chi.Router) {
 	r.With(s.gate.Admit).Method(http.MethodGet, OwnPath+"/v1/changes", httpapi.Handler(s.listChanges))
 	env := OwnPath + "/v1/infra-envs/{infra_env_id}"
 	r.With(s.gate.Admit).Method(http.MethodGet, env+"/boot-artifacts", httpapi.Handler(s.showBootArtifacts))
+	r.With(s.gate.Admit).Method(http.MethodGet, env+"/usage", httpapi.Handler(s.showUsage))
 	tokens := OwnPath + "/v1/tokens"
 	r.With(s.gate.Admit).Method(http.MethodPost, tokens, httpapi.Handler(s.createToken))
 	r.With(s.gate.Admit).Method(http.MethodGet, tokens, httpapi.Handler(s.listTokens))

@@ -105,7 +105,7 @@ func upload(method, path string) call {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	file, _ := form.CreateFormFile("upfile", "logs.tar.gz")
-	_, _ = file.Write([]byte("logs"))
+	_, _ = file.Write([]byte(packed + "logs"))
 	_ = form.Close()
 	return call{method, path, &body, []string{"Content-Type", form.FormDataContentType()}}
 }

@@ -143,6 +143,11 @@ func (s *server) V2GetNextSteps(
 	}
 	wait := min(admission.PreferredWait(r.Header.Values(wire.HeaderPrefer)), discovery.MaxWait)
 	if wait > 0 {
+		end, err := s.polls.Enter(infraEnvID.String() + hostID.String())
+		if err != nil {
+			return err
+		}
+		defer end()
 		defer s.hold(w, wait)()
 	}
 	steps, err := s.Discovery.NextSteps(r.Context(), discovery.PollInput{

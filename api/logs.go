@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -16,6 +18,7 @@ import (
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/quota"
 	"slipway/internal/wire"
 )
 
@@ -44,10 +47,13 @@ func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadL
 		return err
 	}
 	if params.LogsType == wire.V2UploadLogsParamsLogsTypeController {
-		if err := s.storeLogs(r, id, controllerLogs); err != nil {
+		size, leave, err := s.storeLogs(r, logsKey(id, controllerLogs), quota.Subject{ClusterID: id}, c.ControllerLogsBytes)
+		if err != nil {
 			return err
 		}
-		_, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
+		defer leave(true)
+		_, err = s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
+			c.ControllerLogsBytes = size
 			c.ControllerLogsCollectedAt = tx.Now()
 			record(r, tx, events.ClusterLogsUploaded, lifecycle.AboutCluster(c), nil)
 			return nil
@@ -62,11 +68,13 @@ func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadL
 	if err != nil {
 		return err
 	}
-	if err := s.storeLogs(r, id, h.ID.String()); err != nil {
+	size, leave, err := s.storeLogs(r, logsKey(id, h.ID.String()), quota.Subject{InfraEnvID: h.InfraEnvID}, h.LogsBytes)
+	if err != nil {
 		return err
 	}
+	defer leave(true)
 	_, err = s.Store.UpdateHost(r.Context(), h.InfraEnvID, h.ID, func(h *model.Host, tx *store.Tx) error {
-		h.LogsCollectedAt = tx.Now()
+		h.LogsCollectedAt, h.LogsBytes = tx.Now(), size
 		record(r, tx, events.HostLogsUploaded, lifecycle.AboutHost(h), nil)
 		return nil
 	})
@@ -104,37 +112,116 @@ func (s *server) hostOfCluster(ctx context.Context, c *model.Cluster, infraEnvID
 	return found, err
 }
 
-// storeLogs copies the file of a form into the blob store.
-func (s *server) storeLogs(r *http.Request, clusterID uuid.UUID, source string) error {
+// storeLogs copies the file of a form into the blob store, in place of one of a size, and returns its size. The caller calls leave when the
+// size is in the database.
+func (s *server) storeLogs(
+	r *http.Request, key string, of quota.Subject, replaced int64,
+) (size int64, leave func(keep bool), err error) {
 	form, err := r.MultipartReader()
 	if err != nil {
-		return httpapi.Errorf(httpapi.ErrMediaType, "require content of type multipart/form-data, found %q", r.Header.Get("Content-Type"))
+		return 0, nil, httpapi.Errorf(httpapi.ErrMediaType, "require content of type multipart/form-data, found %q", r.Header.Get("Content-Type"))
 	}
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
-			return model.Invalidf("upfile: a file is required")
+			return 0, nil, model.Invalidf("upfile: a file is required")
 		}
 		if err != nil {
-			return formError(err)
+			return 0, nil, formError(err)
 		}
 		if part.FormName() != "upfile" {
 			continue
 		}
-		return s.storeFile(r.Context(), logsKey(clusterID, source), part)
+		content := bufio.NewReader(formReader{part})
+		if err := checkArchive(content); err != nil {
+			return 0, nil, err
+		}
+		room := &room{ctx: r.Context(), quota: s.Quota, of: of, free: replaced}
+		if err = room.grow(r.ContentLength); err == nil {
+			size, err = s.storeFile(r.Context(), key, io.TeeReader(content, room))
+		}
+		if err != nil {
+			room.leave(false)
+		}
+		return size, room.leave, err
 	}
 }
 
-func (s *server) storeFile(ctx context.Context, key string, content io.Reader) error {
-	file, err := s.Blob.Writer(ctx, key)
+// room reserves bytes as a file arrives; the quota is not asked for bytes that are free.
+type room struct {
+	ctx   context.Context //nolint:containedctx // of the request
+	quota *quota.Quota
+	of    quota.Subject
+	free  int64
+
+	size, reserved int64
+	done           []func(keep bool)
+}
+
+// Write implements io.Writer for a file whose length is not known before.
+func (o *room) Write(p []byte) (int, error) {
+	o.size += int64(len(p))
+	if o.size <= o.free+o.reserved {
+		return len(p), nil
+	}
+	return len(p), o.grow(o.size + logsAhead)
+}
+
+// logsAhead is how much more is reserved at a time.
+const logsAhead = 1 << 20
+
+// grow reserves what is missing for a size.
+func (o *room) grow(size int64) error {
+	more := size - o.free - o.reserved
+	if more <= 0 {
+		return nil
+	}
+	done, err := o.quota.Reserve(o.ctx, o.of, more)
 	if err != nil {
 		return err
 	}
-	defer file.Abort()
-	if _, err := io.Copy(file, formReader{content}); err != nil {
-		return err
+	o.reserved += more
+	o.done = append(o.done, func(keep bool) {
+		if !keep {
+			more = 0
+		}
+		done(more)
+	})
+	return nil
+}
+
+// leave ends the reservations; the bytes are kept or not.
+func (o *room) leave(keep bool) {
+	for _, done := range o.done {
+		done(keep)
 	}
-	return file.Close()
+}
+
+// gzipHead begins every gzip file (RFC 1952, section 2.3): its magic number and the only method.
+var gzipHead = []byte{0x1f, 0x8b, 8}
+
+// checkArchive refuses other files than those that agents and controllers send: whoever opens logs unpacks them.
+func checkArchive(content *bufio.Reader) error {
+	head, err := content.Peek(len(gzipHead))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err //nolint:wrapcheck // formReader has explained it
+	}
+	if !bytes.Equal(head, gzipHead) {
+		return model.Invalidf("upfile: require an archive of logs, .tar.gz, that begins with the bytes 1f 8b 08, found % x", head)
+	}
+	return nil
+}
+
+func (s *server) storeFile(ctx context.Context, key string, content io.Reader) (size int64, err error) {
+	file, err := s.Blob.Writer(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Abort()
+	if size, err = io.Copy(file, content); err != nil {
+		return 0, err
+	}
+	return size, file.Close()
 }
 
 // formReader marks errors of reading a form as faults of the client, not of the storage.

@@ -20,8 +20,22 @@ import (
 	"slipway/internal/wire"
 )
 
+// packed begins every archive of logs: the head of a gzip file.
+const packed = "\x1f\x8b\x08"
+
 // form makes a file as agents upload it.
 func form(t testing.TB, field, content string) (body io.Reader, kind string) {
+	t.Helper()
+	return fileForm(t, field, packed+content)
+}
+
+// plainForm makes a file as nothing uploads it.
+func plainForm(t testing.TB, content string) (body io.Reader, kind string) {
+	t.Helper()
+	return fileForm(t, "upfile", content)
+}
+
+func fileForm(t testing.TB, field, content string) (body io.Reader, kind string) {
 	t.Helper()
 	var out bytes.Buffer
 	w := multipart.NewWriter(&out)
@@ -59,14 +73,14 @@ func TestLogsAreUploadedAndDownloaded(t *testing.T) {
 	require.False(t, s.readCluster(c.ID).ControllerLogsCollectedAt.IsZero())
 
 	got := s.want(http.StatusOK, http.MethodGet, path+"?logs_type=host&host_id="+h.ID.String(), nil)
-	require.Equal(t, "logs of a host", string(got.Body))
+	require.Equal(t, packed+"logs of a host", string(got.Body))
 	require.Equal(t, `attachment; filename="prod_auto-assign_master-0.tar.gz"`, got.Header.Get("Content-Disposition"))
-	require.Equal(t, "logs of the controller", string(s.want(http.StatusOK, http.MethodGet, path+"?logs_type=controller", nil).Body))
+	require.Equal(t, packed+"logs of the controller", string(s.want(http.StatusOK, http.MethodGet, path+"?logs_type=controller", nil).Body))
 	all := s.want(http.StatusOK, http.MethodGet, path+"?logs_type=all", nil)
 	files := tartest.Files(t, all.Body)
 	require.Len(t, files, 4)
-	require.Equal(t, "logs of a host", files["prod_auto-assign_master-0.tar.gz"])
-	require.Equal(t, "logs of the controller", files["prod_controller.tar.gz"])
+	require.Equal(t, packed+"logs of a host", files["prod_auto-assign_master-0.tar.gz"])
+	require.Equal(t, packed+"logs of the controller", files["prod_controller.tar.gz"])
 	require.Contains(t, all.Header.Get("Content-Disposition"), ".tar")
 
 	s.want(http.StatusNoContent, http.MethodPut, clusterPath(c.ID)+"/logs-progress", `{"logs_state":"completed"}`)
@@ -91,6 +105,11 @@ func TestUploadsThatAreNoLogsAreRefused(t *testing.T) {
 	body, kind = form(t, "upfile", strings.Repeat("x", 1000))
 	broken := io.LimitReader(body, 500)
 	require.Contains(t, s.send(http.MethodPost, host, broken, "Content-Type", kind).Reason(http.StatusBadRequest), "the form is incomplete")
+	for content, found := range map[string]string{"no archive": "6e 6f 20", "": "", "\x1f\x8b": "1f 8b", "PK\x03\x04": "50 4b 03"} {
+		body, kind = plainForm(t, content)
+		require.Equal(t, "upfile: require an archive of logs, .tar.gz, that begins with the bytes 1f 8b 08, found "+found,
+			s.send(http.MethodPost, host, body, "Content-Type", kind).Reason(http.StatusBadRequest))
+	}
 	require.Len(t, tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path, nil).Body), 2, "no logs")
 }
 

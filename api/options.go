@@ -13,6 +13,7 @@ import (
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/quota"
 )
 
 // Options configure the API.
@@ -44,6 +45,10 @@ type Service struct {
 	// Authorize decides whether an actor may do an operation; nil: an actor that is bound to one object may use that
 	// object, and any other actor may do everything.
 	Authorize admission.Authorize
+	// Quota bounds how many bytes are kept from hosts; nil: any number.
+	Quota *quota.Quota
+	// Limits bound what callers ask for; nil: admission.DefaultLimits.
+	Limits *admission.Limits
 
 	Log *slog.Logger
 	Now func() time.Time
@@ -120,6 +125,10 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Identity == nil {
 		o.Identity = auth.None{}
+	}
+	if o.Limits == nil {
+		limits := admission.DefaultLimits()
+		o.Limits = &limits
 	}
 	if len(o.SigningKey) == 0 {
 		o.SigningKey = []byte(newTokenKey().Reveal())

@@ -37,6 +37,9 @@ var ownExercises = map[string]exercise{
 	"showBootArtifacts": {ok: func(w *fixture) call {
 		return get("/api/slipway/v1/infra-envs/" + w.infraEnv(w.defined()).ID.String() + "/boot-artifacts")
 	}},
+	"showUsage": {ok: func(w *fixture) call {
+		return get("/api/slipway/v1/infra-envs/" + w.infraEnv(w.defined()).ID.String() + "/usage")
+	}},
 	"commandHost": {ok: func(w *fixture) call {
 		return post("/api/slipway/v1"+strings.TrimPrefix(with(w.member(w.defined(), model.HostError), ""), "/v2")+"/commands/retry", nil)
 	}},

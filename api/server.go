@@ -33,7 +33,7 @@ type server struct {
 
 	disconnected singleflight.Group // runs of the installer, by their settings
 	networks     networks           // settings that were read
-	waits        *admission.Bounded // for changes
+	polls, waits *admission.Bounded // that are held: of hosts, and for changes
 }
 
 // NewServer builds the handler of everything below BasePath, OwnPath, /agent/ and /controller/. It
@@ -51,14 +51,16 @@ func NewServer(o Options) http.Handler {
 	s := &server{
 		Options: o, document: docs.v2, own: docs.own, started: o.Now(),
 		agents: newProgramFiles(o.AgentBinaries, agentProgram), controllers: newProgramFiles(o.AgentBinaries, controllerProgram),
-		waits: admission.NewBounded(waitsAtOnce, "requests wait for changes with one credential"),
+		polls: admission.NewBounded(o.Limits.HeldPolls, "polls of one host are held"),
+		waits: admission.NewBounded(o.Limits.HeldChanges, "requests wait for changes with one credential"),
 	}
 	s.images = imageurl.New(imageurl.Options{
 		Identity: o.Identity, Releases: o.Releases, BaseURL: o.BaseURL, ImageServiceURL: o.ImageServiceURL, BootURL: o.BootURL,
 	})
 	s.gate = admission.New(admission.Options{
 		Documents: []*admission.Document{docs.v2, docs.own}, Identity: o.Identity, Store: o.Store, Authorize: o.Authorize,
-		CheckSignature: s.checkSignature, Audit: audit.New(o.Store, o.Log, o.Now), Log: o.Log, Now: o.Now, Observe: o.Observe,
+		Limits: *o.Limits, CheckSignature: s.checkSignature, Audit: audit.New(o.Store, o.Log, o.Now), Log: o.Log, Now: o.Now,
+		Observe: o.Observe,
 	})
 	return s.gate.Observe(httpapi.CleanPaths(s.routes()))
 }

@@ -46,6 +46,14 @@ func (g *Gate) Admit(next http.Handler) http.Handler {
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store") // until a handler says otherwise: most answers are secret to some callers
+		if rules[o.id].heavy && !g.o.Identity.Open() {
+			leave, err := g.heavy.take(r, caller)
+			if err != nil {
+				httpapi.Fail(w, r, err)
+				return
+			}
+			defer leave()
+		}
 		ctx := context.WithValue(r.Context(), operationKey{}, o)
 		r = r.WithContext(context.WithValue(ctx, callerKey{}, caller))
 		g.record(w, r, o, caller, g.withBody(o, caller, next))

@@ -15,7 +15,7 @@ type Bounded struct {
 	now map[string]int
 }
 
-// NewBounded makes a Bounded; what names the things in the refusal: "large requests at once".
+// NewBounded makes a Bounded, without a bound if most is zero; what names the things in the refusal: "large requests at once".
 func NewBounded(most int, what string) *Bounded {
 	return &Bounded{most: most, what: what, now: map[string]int{}}
 }
@@ -24,7 +24,7 @@ func NewBounded(most int, what string) *Bounded {
 func (b *Bounded) Enter(owner string) (leave func(), err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.now[owner] >= b.most {
+	if b.most > 0 && b.now[owner] >= b.most {
 		return nil, httpapi.Errorf(httpapi.ErrTooMany, "more than %d %s", b.most, b.what)
 	}
 	b.now[owner]++

@@ -25,6 +25,9 @@ type Options struct {
 	// Audit records commands and reads of secrets.
 	Audit *audit.Trail
 
+	// Limits bound what callers ask for.
+	Limits Limits
+
 	Log *slog.Logger
 	Now func() time.Time
 	// Observe receives every answer to an operation: its id, the status code, how long it took, and whether the client
@@ -37,11 +40,12 @@ type Gate struct {
 	o      Options
 	bodies *places // large ones
 	rates  *rates  // requests of each credential
+	heavy  *heavyReads
 }
 
 // New returns a Gate.
 func New(o Options) *Gate {
-	g := &Gate{o: o, bodies: newPlaces(), rates: newRates(o.Now)}
+	g := &Gate{o: o, bodies: newPlaces(o.Limits), rates: newRates(o.Limits, o.Now), heavy: newHeavyReads(o.Limits)}
 	if g.o.Authorize == nil {
 		g.o.Authorize = g.checkScope
 	}

@@ -17,18 +17,14 @@ import (
 const (
 	// largeBody is the size from which a body counts: reports of large clusters, archives of logs have a place of their own.
 	largeBody = 1 << 20
-	// largeBodies are decoded at once, 32 MiB at most each.
-	largeBodies = 3
-	// arrivals is how many large bodies of one InfraEnv, cluster or user may be on their way in at once.
-	arrivals = 32
 	// inMemory is how much of a body is kept in memory while it arrives; more of it is in a file.
 	inMemory = 256 << 10
 	// placePatience is how long a request waits for its turn.
 	placePatience = 10 * time.Second
 )
 
-// places are the turns in which large bodies are decoded. A body takes its turn when it has arrived: one that is sent slowly keeps
-// no other waiting.
+// places are the turns in which large bodies are decoded, 32 MiB at most each. A body takes its turn when it has arrived: one that is
+// sent slowly keeps no other waiting.
 type places struct {
 	arriving *Bounded
 	turns    chan struct{}
@@ -37,9 +33,10 @@ type places struct {
 	decoding map[string]bool
 }
 
-func newPlaces() *places {
+func newPlaces(limits Limits) *places {
 	return &places{
-		arriving: NewBounded(arrivals, "large requests at once"), turns: make(chan struct{}, largeBodies), decoding: map[string]bool{},
+		arriving: NewBounded(limits.LargeBodiesPerOwner, "large requests at once"), turns: make(chan struct{}, max(1, limits.LargeBodies)),
+		decoding: map[string]bool{},
 	}
 }
 

@@ -87,7 +87,10 @@ func TestCommandsPrintWhatPeopleAskFor(t *testing.T) {
 		{
 			"shows an InfraEnv with its hosts",
 			[]string{"infra-env", "show", "green_infra-env"},
-			[]string{"HTTPS proxy:", "http://b:2", "Cluster:", "green", "master-0  master *"},
+			[]string{
+				"HTTPS proxy:", "http://b:2", "Cluster:", "green", "master-0  master *", "3.0 GiB of inventories and logs, at most 100 GiB\n",
+				"5.0 GiB of inventories and logs\n",
+			},
 		},
 		{"deletes", []string{"cluster", "delete", "green"}, []string{"cluster green deleted\nInfraEnv green_infra-env deleted\n"}},
 		{"lists the events of a host", []string{"host", "events", "worker-0"}, []string{"error", "worker-0", "host failed"}},

@@ -2,14 +2,17 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	humanize "github.com/dustin/go-humanize"
 	"github.com/google/uuid"
 
 	"slipway/internal/cli/view"
 	"slipway/internal/client"
+	"slipway/internal/model"
 	"slipway/internal/wire"
 )
 
@@ -148,6 +151,10 @@ func (k *infraEnvShow) Run(ctx context.Context, at *InfraEnvCommands, t *Termina
 	if err != nil {
 		return failed(at.URL, "list the hosts of "+e.Name, err)
 	}
+	kept, err := c.Usage(ctx, e.ID)
+	if err != nil && !errors.Is(err, model.ErrNotFound) { // an older service keeps any amount
+		return failed(at.URL, "read how much is kept of "+e.Name, err)
+	}
 	t.fields(
 		"Name", e.Name,
 		"Id", e.ID.String(),
@@ -165,6 +172,8 @@ func (k *infraEnvShow) Run(ctx context.Context, at *InfraEnvCommands, t *Termina
 		"Static networks", given(e.StaticNetworkConfig),
 		"Ignition override", given(e.IgnitionConfigOverride),
 		"Trust bundle", given(e.AdditionalTrustBundle),
+		"Kept", ofAtMost(kept.Bytes, kept.LimitBytes),
+		"Kept of owner", ofAtMost(kept.OwnerBytes, kept.OwnerLimitBytes),
 		"Age", t.age(e.CreatedAt.Time()),
 	)
 	if len(hosts) > 0 {
@@ -180,6 +189,15 @@ func imageEnd(ctx context.Context, c *client.Client, infraEnv uuid.UUID) string 
 		return end.Local().Format(time.DateTime)
 	}
 	return ""
+}
+
+// ofAtMost prints how much is kept from hosts, with its limit.
+func ofAtMost(bytes, limit int64) string {
+	text := humanize.IBytes(uint64(bytes)) + " of inventories and logs" //nolint:gosec // a size
+	if limit > 0 {
+		text += ", at most " + humanize.IBytes(uint64(limit))
+	}
+	return text
 }
 
 // given says that a long setting is there: -o json prints it.

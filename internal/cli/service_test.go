@@ -197,6 +197,9 @@ func (f *fake) ownRoutes(r chi.Router) {
 	r.Post("/clusters/{id}/commands/extend", answer(409, wire.Error{Reason: "no phase of the installation has timed out"}))
 	r.Post("/clusters/{id}/commands/{command}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) })
 	r.Post("/infra-envs/{ie}/hosts/{h}/commands/{command}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) })
+	r.Get("/infra-envs/{ie}/usage", answer(200, wire.KeptBytes{
+		Bytes: 3 << 30, LimitBytes: 100 << 30, OwnerBytes: 5 << 30,
+	}))
 	r.Get("/clusters/{id}/workflow", func(w http.ResponseWriter, r *http.Request) {
 		if f.silent {
 			answer(503, wire.Error{Reason: "try again"})(w, r)

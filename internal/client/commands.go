@@ -49,6 +49,14 @@ func (c *Client) BootArtifacts(ctx context.Context, id uuid.UUID, options ...Opt
 	return found, err
 }
 
+// Usage returns how many bytes are kept from the hosts of an InfraEnv.
+func (c *Client) Usage(ctx context.Context, id uuid.UUID, options ...Option) (found wire.KeptBytes, err error) {
+	err = c.do(ctx, call{
+		method: http.MethodGet, own: true, path: "/v1/infra-envs/" + id.String() + "/usage", ok: http.StatusOK, into: &found,
+	}, options)
+	return found, err
+}
+
 // KubeObjects lists the clusters and InfraEnvs that resources of Kubernetes define.
 func (c *Client) KubeObjects(ctx context.Context, options ...Option) (objects []wire.KubeObject, err error) {
 	err = c.do(ctx, call{method: http.MethodGet, own: true, path: "/v1/kube-objects", ok: http.StatusOK, into: &objects}, options)

@@ -291,6 +291,12 @@ func operations() map[string]operation {
 				return err
 			}, "GET /api/slipway/v1/infra-envs/" + envID.String() + "/boot-artifacts", 200, `{"kernel_url":"https://a/kernel"}`, "",
 		},
+		"Usage": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.Usage(ctx, envID)
+				return err
+			}, "GET /api/slipway/v1/infra-envs/" + envID.String() + "/usage", 200, `{"bytes":1,"limit_bytes":2}`, "",
+		},
 		"KubeObjects": {
 			func(ctx context.Context, c *client.Client) error {
 				_, err := c.KubeObjects(ctx)

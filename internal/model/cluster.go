@@ -102,6 +102,7 @@ type Cluster struct {
 	LogsInfo                  LogsState          `json:"logs_info,omitempty"`
 	ControllerLogsStartedAt   time.Time          `json:"controller_logs_started_at"`
 	ControllerLogsCollectedAt time.Time          `json:"controller_logs_collected_at"`
+	ControllerLogsBytes       int64              `json:"-" db:"logs_bytes"` // of the archive that is kept
 	// IngressCertAt is when the controller delivered the ingress certificate and kubeconfig was completed.
 	IngressCertAt time.Time `json:"ingress_cert_at"`
 	// Completion is the controller's final report; nil before it.

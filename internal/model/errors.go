@@ -17,6 +17,8 @@ var (
 	ErrUnprocessable = errors.New("unprocessable")
 	// ErrConflict: the object's state does not allow it (409).
 	ErrConflict = errors.New("conflict")
+	// ErrTooLarge: more bytes than are kept (413).
+	ErrTooLarge = errors.New("too large")
 	// ErrTooMany: more than are taken at a time, try again later (429).
 	ErrTooMany = errors.New("too many requests")
 	// ErrUnavailable: try again later (503).
@@ -52,6 +54,11 @@ func Conflictf(format string, args ...any) error {
 // Gonef makes an ErrGone; say what to do instead.
 func Gonef(format string, args ...any) error {
 	return &reason{ErrGone, fmt.Sprintf(format, args...)}
+}
+
+// TooLargef makes an ErrTooLarge; name the limit.
+func TooLargef(format string, args ...any) error {
+	return &reason{ErrTooLarge, fmt.Sprintf(format, args...)}
 }
 
 // NotFoundf makes an ErrNotFound.

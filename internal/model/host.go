@@ -102,6 +102,7 @@ type Host struct {
 	LogsInfo        LogsState          `json:"logs_info,omitempty"`
 	LogsStartedAt   time.Time          `json:"logs_started_at"`
 	LogsCollectedAt time.Time          `json:"logs_collected_at"`
+	LogsBytes       int64              `json:"-" db:"logs_bytes"` // of the archive that is kept
 }
 
 // HostProgress is the current stage of a host and its percentage.

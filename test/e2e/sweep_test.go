@@ -268,7 +268,7 @@ func (f *fleet) sendLogs(t *testing.T, s *secrets, token model.Secret) {
 	w := multipart.NewWriter(&form)
 	file, err := w.CreateFormFile("upfile", "logs.tar.gz")
 	require.NoError(t, err)
-	_, err = io.WriteString(file, strings.Repeat(s.plant("log of a host")+"\n", 1000))
+	_, err = io.WriteString(file, "\x1f\x8b\x08"+strings.Repeat(s.plant("log of a host")+"\n", 1000)) // the head of a gzip file
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	address := fmt.Sprintf("%s/api/assisted-install/v2/clusters/%s/logs?logs_type=host&infra_env_id=%s&host_id=%s",

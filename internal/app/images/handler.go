@@ -13,6 +13,7 @@ import (
 	"slipway/internal/app/process"
 	"slipway/internal/images/imageservice"
 	"slipway/internal/images/liveisos"
+	"slipway/internal/platform/guard"
 	"slipway/internal/platform/metrics"
 )
 
@@ -36,6 +37,7 @@ func New(p *process.Process, parts Parts) http.Handler {
 // Mount puts images beside the routes of the API. Nothing may wrap what they write
 // to: see package download.
 func Mount(routes chi.Router, images http.Handler) {
+	images = guard.Direct(images)
 	for _, path := range imageservice.Paths {
 		routes.Handle(path+"*", images)
 	}
@@ -87,12 +89,13 @@ func (s *imageService) plain(images http.Handler, metrics prometheus.Gatherer) e
 	if err != nil || address == "" {
 		return err
 	}
-	server, err := process.Listen(address, nil, s.bounds, s.process.Log, s.shutdown.Fail)
+	server, err := process.Listen(address, nil, s.bounds, s.process.Now, s.process.Log, s.shutdown.Fail)
 	if err != nil {
 		return err
 	}
 	routes := chi.NewRouter()
 	process.AddProbes(routes, server.Draining(), nil, metrics)
+	images = guard.Direct(images)
 	routes.Handle("/boot-artifacts/*", images)
 	routes.Handle("/images/*", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(strings.TrimRight(r.URL.Path, "/"), "/pxe-initrd") {

@@ -74,7 +74,7 @@ func (s *imageService) start(ctx context.Context) error {
 		return err
 	}
 	s.bounds = c.Bounds(p.Log, p.Now)
-	listener, err := process.Listen(c.Listen, security, s.bounds, p.Log, s.shutdown.Fail)
+	listener, err := process.Listen(c.Listen, security, s.bounds, p.Now, p.Log, s.shutdown.Fail)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ type Server struct {
 	listener net.Listener
 	http     *http.Server
 	handler  atomic.Pointer[http.Handler]
+	now      func() time.Time
 	draining context.Context // done when the shutdown begins
 	drain    context.CancelFunc
 	abort    context.CancelFunc // ends every request
@@ -39,7 +40,7 @@ const maxHeader = 16 << 10
 // Listen opens the listener and serves start-up answers until Use is called. With security
 // it speaks HTTPS. connections bounds the open connections; nil: no bound. fail receives the error when serving ends by itself.
 func Listen(
-	address string, security *tls.Config, connections *guard.Connections, logger *slog.Logger, fail func(error),
+	address string, security *tls.Config, connections *guard.Connections, now func() time.Time, logger *slog.Logger, fail func(error),
 ) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -51,7 +52,7 @@ func Listen(
 	if security != nil {
 		listener = tls.NewListener(listener, security)
 	}
-	s := &Server{listener: listener}
+	s := &Server{listener: listener, now: now}
 	requests, abort := context.WithCancel(context.Background())
 	s.abort = abort
 	s.draining, s.drain = context.WithCancel(context.Background())
@@ -79,9 +80,9 @@ func Listen(
 // Address returns the host and port that it listens on.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// Use answers requests with handler from now on.
+// Use answers requests with handler from now on. Connections of clients that read nothing of an answer are closed.
 func (s *Server) Use(handler http.Handler) {
-	handler = s.endWaits(handler)
+	handler = guard.SteadyAnswers(s.now, s.endWaits(handler))
 	s.handler.Store(&handler)
 }
 

@@ -4,19 +4,24 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/httpclient"
 )
 
-func listenForTest(t *testing.T) *Server {
+func listenForTest(t *testing.T) *Server { return listenAt(t, time.Now) }
+
+func listenAt(t *testing.T, now func() time.Time) *Server {
 	t.Helper()
-	s, err := Listen("127.0.0.1:0", nil, nil, slog.New(slog.DiscardHandler), func(err error) { t.Error(err) })
+	s, err := Listen("127.0.0.1:0", nil, nil, now, slog.New(slog.DiscardHandler), func(err error) { t.Error(err) })
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.http.Close() })
 	return s
@@ -100,4 +105,81 @@ func TestLongHeadersAreRefused(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, <-ask(t, "http://"+s.Address(), http.Header{"X-Secret-Key": {strings.Repeat("x", 8<<10)}}))
 	require.Equal(t, http.StatusRequestHeaderFieldsTooLarge,
 		<-ask(t, "http://"+s.Address(), http.Header{"X-Secret-Key": {strings.Repeat("x", 32<<10)}}))
+}
+
+// stalled connects a client that makes a request a number of times and reads no answer. It returns how that ended.
+func stalled(t *testing.T, s *Server, times int) <-chan error {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.Address())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
+	sent := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(conn, strings.Repeat("GET / HTTP/1.1\r\nHost: x\r\n\r\n", times))
+		sent <- err
+	}()
+	return sent
+}
+
+// Deadlines of connections follow the real clock. One of an hour ago is over as soon as the client has to be waited for.
+func anHourAgo() time.Time { return time.Now().Add(-time.Hour) }
+
+func TestClientsThatReadNothingAreClosed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		times  int
+		answer func(http.ResponseWriter) error
+	}{
+		"of a large answer": {1, func(w http.ResponseWriter) error {
+			_, err := w.Write(make([]byte, 64<<20))
+			return err
+		}},
+		"of a stream": {1, func(w http.ResponseWriter) error {
+			for {
+				if _, err := io.WriteString(w, ": nothing\n\n"); err != nil {
+					return err
+				}
+				if err := http.NewResponseController(w).Flush(); err != nil {
+					return err
+				}
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := listenAt(t, anHourAgo)
+			ended := make(chan error, c.times)
+			s.Use(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { ended <- c.answer(w) }))
+			stalled(t, s, c.times)
+			require.ErrorIs(t, await.Receive(t, ended), os.ErrDeadlineExceeded)
+		})
+	}
+}
+
+// An answer that fits into the buffer of the server is sent when its handler has returned.
+func TestClientsThatReadNoSmallAnswersAreClosed(t *testing.T) {
+	t.Parallel()
+	s := listenAt(t, anHourAgo)
+	s.Use(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<10)) }))
+	require.Error(t, await.Receive(t, stalled(t, s, 1_000_000)), "the connection is closed before all are sent")
+}
+
+func TestClientsThatReadSlowlyGetTheWholeAnswer(t *testing.T) {
+	t.Parallel()
+	s := listenForTest(t)
+	const size = 8 << 20
+	s.Use(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, size)) }))
+	response, err := httpclient.New(t).Get("http://" + s.Address())
+	require.NoError(t, err)
+	defer response.Body.Close()
+	read := 0
+	for part := make([]byte, 1000); ; {
+		n, err := response.Body.Read(part)
+		if read += n; err != nil {
+			require.ErrorIs(t, err, io.EOF)
+			break
+		}
+	}
+	require.Equal(t, size, read)
 }

@@ -54,6 +54,29 @@ func TestServiceDoesNotStartWithDurationsThatCannotWork(t *testing.T) {
 		"read --heartbeat: require a duration of at least 15s, found 0s\nread --oidc-session: require a duration of at least 1s, found 1ms")
 }
 
+func TestServiceDoesNotStartWithLimitsOnRequestsThatCannotWork(t *testing.T) {
+	t.Parallel()
+	const rate = "require RATE:BURST, requests a second and at once, at least as many, such as 100:500, or 0, found "
+	for given, want := range map[string]string{
+		"--request-rates=agent=10:20": "begun",
+		"--request-rates=user=10":     `read --request-rates: user: ` + rate + `"10"`,
+		"--request-rates=user=10:9":   `read --request-rates: user: ` + rate + `"10:9"`,
+		"--request-rates=guest=1:1": "read --request-rates: require ROLE=RATE:BURST with a role of address, admin, agent, controller, " +
+			`foreign, image, kube, registrar, user, viewer, watcher, found "guest=1:1"`,
+		"--request-rates=user=0,user=1:1": "read --request-rates: require each role once, found user twice",
+		"--wrong-credentials=-1:5":        `read --wrong-credentials: ` + rate + `"-1:5"`,
+		"--wrong-credentials=0":           "begun",
+		"--large-bodies=0":                "read --large-bodies: require a number from 1 to 1000000, found 0",
+		"--held-polls=2000000":            "read --held-polls: require a number from 0 to 1000000, found 2000000",
+		"--heavy-reads=0":                 "begun",
+		"--max-bytes-per-infra-env=many":  `read --max-bytes-per-infra-env: require a size such as 100GiB, or 0, found "many"`,
+		"--max-bytes-per-tenant=-1":       `read --max-bytes-per-tenant: require a size such as 100GiB, or 0, found "-1"`,
+		"--max-bytes-per-tenant=0":        "begun",
+	} {
+		require.EqualError(t, startWith(t, given), want, given)
+	}
+}
+
 func TestServiceDoesNotStartBesideARestoreThatWasNotFinished(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -34,7 +34,7 @@ func (s *Service) Listen(address string) error {
 		return err
 	}
 	bounds := s.options.Bounds(s.logger, s.process.Now)
-	if s.server, err = process.Listen(address, security, bounds, s.logger, s.Shutdown.Fail); err != nil {
+	if s.server, err = process.Listen(address, security, bounds, s.process.Now, s.logger, s.Shutdown.Fail); err != nil {
 		return err
 	}
 	if s.options.BaseURL == "" {
@@ -57,7 +57,7 @@ func (s *Service) listenForBoot(address string, bounds *guard.Connections) error
 		return fmt.Errorf("read --listen: %w", err)
 	}
 	port := strconv.Itoa(s.options.HTTPPort)
-	if s.bootServer, err = process.Listen(net.JoinHostPort(host, port), nil, bounds, s.logger, s.Shutdown.Fail); err != nil {
+	if s.bootServer, err = process.Listen(net.JoinHostPort(host, port), nil, bounds, s.process.Now, s.logger, s.Shutdown.Fail); err != nil {
 		return fmt.Errorf("--http-port: %w", err)
 	}
 	base, err := s.baseURL()
@@ -83,7 +83,8 @@ func (s *Service) ListenPlain(address string) error {
 		s.serviceCA = string(own)
 		s.ownAuthority(s.serviceCA, nil)
 	}
-	if s.server, err = process.Listen(address, nil, s.options.Bounds(s.logger, s.process.Now), s.logger, s.Shutdown.Fail); err != nil {
+	bounds := s.options.Bounds(s.logger, s.process.Now)
+	if s.server, err = process.Listen(address, nil, bounds, s.process.Now, s.logger, s.Shutdown.Fail); err != nil {
 		return err
 	}
 	if s.options.BaseURL == "" {

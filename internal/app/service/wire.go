@@ -13,6 +13,7 @@ import (
 
 	"slipway/activities"
 	"slipway/api"
+	"slipway/api/admission"
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
 	"slipway/internal/cluster/openshift"
@@ -21,12 +22,12 @@ import (
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/frontend"
-	"slipway/internal/platform/guard"
 	"slipway/internal/platform/metrics"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
 	"slipway/internal/service/evaluation"
 	"slipway/internal/service/orchestrator"
+	"slipway/internal/service/quota"
 	"slipway/internal/service/reports"
 	"slipway/internal/service/rotation"
 	"slipway/internal/version"
@@ -45,18 +46,22 @@ type stores struct {
 
 // parts are the components that work on it, the same in every role.
 type parts struct {
-	timeouts     activities.Timeouts
-	releases     *release.Releases
-	offers       offers
-	deployment   deployment
-	variables    settings.Variables
-	requirements *openshift.Requirements
-	signals      *store.Signals
-	changes      *store.Feed
-	discovery    *discovery.Service
-	evaluation   *evaluation.Evaluator
-	reports      reports.Clusters
-	orchestrator *orchestrator.Orchestrator
+	timeouts activities.Timeouts
+	limits   admission.Limits
+	quota    *quota.Quota
+	// keptOfInfraEnv and keptOfTenant are limits of the quota.
+	keptOfInfraEnv, keptOfTenant int64
+	releases                     *release.Releases
+	offers                       offers
+	deployment                   deployment
+	variables                    settings.Variables
+	requirements                 *openshift.Requirements
+	signals                      *store.Signals
+	changes                      *store.Feed
+	discovery                    *discovery.Service
+	evaluation                   *evaluation.Evaluator
+	reports                      reports.Clusters
+	orchestrator                 *orchestrator.Orchestrator
 }
 
 // openStores opens them; the database has been migrated.
@@ -126,11 +131,14 @@ func (s *Service) assemble() error {
 		AgentImage: s.variables.ForeignAgent(), AgentVersion: agent.version, DisabledSteps: s.variables.DisabledSteps,
 		SweepEvery: s.variables.HostMonitor, LookEvery: s.variables.ClusterMonitor,
 	})
+	s.quota = quota.New(quota.Options{
+		Store: s.store, InfraEnv: s.keptOfInfraEnv, Tenant: s.keptOfTenant, Log: s.logger, Now: s.process.Now,
+	})
 	s.discovery = discovery.New(discovery.Options{
 		Store: s.store, Evaluation: s.evaluation, Signals: s.signals, Log: s.logger, Now: s.process.Now, Meter: s.recorder,
 		Timeouts: s.timeouts.Timeouts, AgentImage: s.variables.ForeignAgent(), AgentPrograms: agent.programs,
 		MaxInventoryBytes: s.variables.InventoryBytes, KeepVirtualNICs: s.variables.VirtualNICs, MaxHosts: int(s.options.MaxHosts),
-		NewHosts: int(s.options.NewHosts),
+		NewHosts: int(s.options.NewHosts), Quota: s.quota,
 	})
 	s.reports = reports.Clusters{Store: s.store, Blob: s.blobs, Silence: s.timeouts.Completion}
 	data, _ := orchestrator.Converters(s.sealer)
@@ -166,6 +174,12 @@ func (s *Service) readSettings() (err error) {
 	}
 	settings.WarnWithoutEffect(s.process.Env, s.logger)
 	if err := s.options.CheckDurations(); err != nil {
+		return err
+	}
+	if s.keptOfInfraEnv, s.keptOfTenant, err = s.options.KeptBytes(); err != nil {
+		return err
+	}
+	if s.limits, err = s.options.Limits(); err != nil {
 		return err
 	}
 	if given := s.options.Retention; given != nil {
@@ -276,7 +290,7 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 			Store: s.store, Blob: s.blobs, Discovery: s.discovery, Evaluation: s.evaluation,
 			HostReports: s.progress(), ClusterReports: s.reports, Orchestrator: s.orchestrator,
 			Disconnected: s.releases, Identity: s.identity, Feed: s.changes, Log: s.logger, Now: s.process.Now,
-			Observe: s.recorder.Request,
+			Observe: s.recorder.Request, Limits: &s.limits, Quota: s.quota,
 		},
 		Catalogue: api.Catalogue{
 			Releases: s.offers.catalogue, ReleaseSources: s.offers.sources, AnyReleaseImage: s.options.AnyReleaseImage,
@@ -297,6 +311,6 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 	handler := api.NewServer(options)
 	router := chi.NewRouter()
 	s.serveImages(router, images, handler)
-	router.Mount("/", guard.SteadyAnswers(s.process.Now, handler))
+	router.Mount("/", handler)
 	return router, nil
 }

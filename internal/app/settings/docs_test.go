@@ -2,9 +2,13 @@ package settings
 
 import (
 	"flag"
+	"maps"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/testing/docpage"
 )
@@ -37,6 +41,9 @@ const configurationImages = "## Flags and variables of `slipway images`\nIt has 
 
 const configurationBackup = "## Flags and variables of `slipway backup`\nBeside the settings of the service. " +
 	"[Backup](../engine.md#backup) has more.\n\n"
+
+const configurationRates = "## Limits on requests\nDefaults of `--request-rates`. What a client sees at this and the other limits: " +
+	"[performance](../performance.md#limits-on-requests).\n\n"
 
 const configurationTimeouts = "## Time-outs\nVariables only, durations such as `30m`. An installation keeps the values it " +
 	"began with. What happens at each: [states](states.md),\n" +
@@ -71,6 +78,7 @@ func TestDocsOfConfiguration(t *testing.T) {
 		"## Flags and variables\n" + docpage.Table([]string{"flag", "variable", "default", "what"}, flags) + configurationTemporal +
 		configurationImages + docpage.Table([]string{"flag", "variable", "default", "what"}, flagRows(&ImageService{})) +
 		configurationBackup + docpage.Table([]string{"flag", "variable", "default", "what"}, flagRows(&Backup{})) +
+		configurationRates + docpage.Table([]string{"role", "a second", "at once", "credential"}, rateRows()) +
 		configurationTimeouts + docpage.Table([]string{"variable", "default", "what"}, timeouts) +
 		configurationSwitches + docpage.Table([]string{"variable", "default", "what"}, read) +
 		configurationRefused + docpage.Table([]string{"variable", "values that are fine", "instead"}, refused) +
@@ -82,6 +90,25 @@ func TestDocsOfConfiguration(t *testing.T) {
 func flagRows[T any](command *T) (rows [][]string) {
 	for _, f := range flagsOf(command) {
 		rows = append(rows, []string{"`--" + f.Name + "`", docpage.Code(f.Envs, ""), codeOrNone(f.Default), f.Help})
+	}
+	return rows
+}
+
+// credentials name what is counted as one.
+var credentials = map[admission.Class]string{
+	"admin": "a token", "kube": "a token", "user": "a token", "viewer": "a token", "watcher": "a token",
+	"controller": "the token of a cluster",
+	"agent":      "the tokens of a host", "registrar": "the token of an image, which all hosts that boot it share until they have their own",
+	"foreign": "the token of an InfraEnv or cluster in the v2 API, which all its hosts share", "address": "the token in an address of files",
+	"image": "the token in an address of an image, which all hosts share that boot it",
+}
+
+// rateRows lists the default rates of requests.
+func rateRows() (rows [][]string) {
+	rates := admission.DefaultRates()
+	for _, class := range slices.Sorted(maps.Keys(rates)) {
+		rate := rates[class]
+		rows = append(rows, []string{"`" + string(class) + "`", strconv.Itoa(rate.PerSecond), strconv.Itoa(rate.Burst), credentials[class]})
 	}
 	return rows
 }

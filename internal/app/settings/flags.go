@@ -64,10 +64,12 @@ type Service struct {
 	Heartbeat        time.Duration  `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step continues while its host does not report; at least 15s."`
 	MaxHosts         uint           `name:"max-hosts" default:"5000" env:"SLIPWAY_MAX_HOSTS" help:"How many hosts an InfraEnv takes; 0: any number."`
 	NewHosts         uint           `name:"new-hosts-per-minute" default:"2000" env:"SLIPWAY_NEW_HOSTS_PER_MINUTE" help:"How many hosts may register for the first time within a minute by the image of one InfraEnv; the others come again; 0: any number."`
-	BuildID          string         `name:"build-id" env:"WORKER_BUILD_ID" help:"Version of the worker in Temporal, a semantic version; by default the program's version, with the time and hash of its commit. The newest that runs gets the work." placeholder:"VERSION"`
+	Kept
+	BuildID string `name:"build-id" env:"WORKER_BUILD_ID" help:"Version of the worker in Temporal, a semantic version; by default the program's version, with the time and hash of its commit. The newest that runs gets the work." placeholder:"VERSION"`
 	Auth
 	TLS
 	Connections
+	Requests
 	KeyFile
 	ReplaceIdentity bool   `name:"replace-identity" help:"Start with another token key or authority than the database was used with, and record it. Tokens, discovery images and installing hosts from before are refused then."`
 	DataDir         string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
@@ -86,6 +88,7 @@ func (s Service) CheckDurations() error {
 	}{
 		{"--decision-timeout", s.DecisionTimeout, 0},
 		{"--heartbeat", s.Heartbeat, leastHeartbeat},
+		{"--heavy-reads-wait", s.HeavyReadsWait, 0},
 		{"--image-expiration", s.ImageExpiration, time.Second},
 		{"--image-token-life", s.ImageTokenLife, 0},
 		{"--oidc-clock-skew", s.Skew, 0},
@@ -186,7 +189,7 @@ type Auth struct {
 // Connections bound what a listener holds open.
 type Connections struct {
 	Max        int `name:"max-connections" default:"20000" env:"SLIPWAY_MAX_CONNECTIONS" help:"How many connections may be open; others are closed as they come."`
-	PerAddress int `name:"connections-per-address" default:"2000" env:"SLIPWAY_CONNECTIONS_PER_ADDRESS" help:"How many of them one client may open, an IPv4 address or an IPv6 network /64; a host needs two. Loopback, where proxies are, may open all."`
+	PerAddress int `name:"connections-per-address" default:"6000" env:"SLIPWAY_CONNECTIONS_PER_ADDRESS" help:"How many of them one client may open, an IPv4 address or an IPv6 network /64; a host needs two. Loopback, where proxies are, may open all."`
 }
 
 // OwnDescriptors are open files of a service beside connections of clients: of its data, the database and Temporal.

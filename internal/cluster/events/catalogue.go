@@ -10,6 +10,7 @@ const (
 	AfterInactivityClusterDeregistered    Name = "after_inactivity_cluster_deregistered"
 	ApiIngressVIPTimedOut                 Name = "api_ingress_vip_timed_out"
 	ApiIngressVIPUpdated                  Name = "api_ingress_vip_updated"
+	BytesOfHostsRefused                   Name = "bytes_of_hosts_refused"
 	ClusterDegradedOLMOperatorsFailed     Name = "cluster_degraded_OLM_operators_failed"
 	ClusterDeregistered                   Name = "cluster_deregistered"
 	ClusterUndeleted                      Name = "cluster_undeleted"
@@ -79,6 +80,10 @@ type entry struct {
 
 // catalogue holds every event. Names, severities and properties follow the v2 API; the sentences are Slipway's own.
 var catalogue = map[Name]entry{
+	BytesOfHostsRefused: {
+		severity: model.SeverityWarning, props: []string{"message"},
+		message: "Inventories or logs of hosts are refused: {message}",
+	},
 	AfterInactivityClusterDeregistered: {
 		severity: model.SeverityInfo,
 		message:  "Cluster was deleted: it was idle for too long",

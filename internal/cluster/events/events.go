@@ -99,6 +99,7 @@ var quiet = map[Name]struct {
 	every time.Duration
 	why   string
 }{
+	BytesOfHostsRefused:          {24 * time.Hour, "hosts send inventories again and again"},
 	HostRegistrationFailed:       {10 * time.Minute, "a refused agent asks again every minute"},
 	UpgradeAgentStarted:          {10 * time.Minute, "an upgrade without an answer is requested again"},
 	UpgradeAgentFailed:           {10 * time.Minute, "a failed upgrade is requested again"},

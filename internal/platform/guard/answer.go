@@ -13,16 +13,28 @@ const (
 	slowestReader = 16 << 10
 	// ownPause is how long a handler writes nothing before the time of its next part is counted anew: it had nothing to send.
 	ownPause = 5 * time.Second
-	// sentAtOnce is how much is sent with one deadline.
-	sentAtOnce = 1 << 20
+	// sentAtOnce is how much is sent with one deadline: the slowest reader takes it within answerPatience.
+	sentAtOnce = 256 << 10
 )
 
 // SteadyAnswers closes connections of clients that stop to read an answer of next: each holds what its handler has open.
 func SteadyAnswers(now func() time.Time, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := &answer{ResponseWriter: w, control: http.NewResponseController(w), now: now}
-		defer a.done()
+		a.rest() // "100 Continue" is written when the body is read
+		defer a.rest()
 		next.ServeHTTP(a, r)
+	})
+}
+
+// Direct hands next the writer below SteadyAnswers, for handlers that set a deadline for each part they send: sendfile needs the
+// server's own.
+func Direct(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a, steady := w.(*answer); steady {
+			w = a.ResponseWriter
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -87,9 +99,19 @@ func (a *answer) extend() {
 	_ = a.control.SetWriteDeadline(a.begun.Add(answerPatience + time.Duration(a.sent/slowestReader)*time.Second)) // tests have none
 }
 
-// done takes the deadline off: the connection serves the next request.
-func (a *answer) done() {
-	if !a.begun.IsZero() {
-		_ = a.control.SetWriteDeadline(time.Time{})
-	}
+// FlushError serves http.ResponseController.
+func (a *answer) FlushError() error {
+	a.extend()
+	err := a.control.Flush()
+	a.taken = a.now()
+	return err //nolint:wrapcheck // the connection's own
+}
+
+// Flush implements http.Flusher.
+func (a *answer) Flush() { _ = a.FlushError() }
+
+// rest sets the deadline of what the server writes by itself: the end of an answer that fits into its buffer is sent when the handler
+// has returned. The next answer begins with a deadline of its own.
+func (a *answer) rest() {
+	_ = a.control.SetWriteDeadline(a.now().Add(answerPatience)) // tests have none
 }

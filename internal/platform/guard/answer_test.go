@@ -70,6 +70,36 @@ func (d *deadlines) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
+// FlushError serves http.ResponseController.
+func (*deadlines) FlushError() error { return nil }
+
+// steadyReader takes so many bytes a second, on a clock of its own.
+type steadyReader struct {
+	deadlines
+	clock time.Time
+	rate  int
+}
+
+func (s *steadyReader) Write(p []byte) (int, error) {
+	s.clock = s.clock.Add(time.Duration(len(p)) * time.Second / time.Duration(s.rate))
+	if s.clock.After(s.set[len(s.set)-1]) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return len(p), nil
+}
+
+func TestReadersMayBeSlowAndNotSlower(t *testing.T) {
+	t.Parallel()
+	for rate, want := range map[int]error{17 << 10: nil, 8 << 10: os.ErrDeadlineExceeded} {
+		out := &steadyReader{clock: time.Date(2026, 11, 28, 3, 0, 0, 0, time.UTC), rate: rate}
+		out.ResponseWriter = httptest.NewRecorder()
+		guard.SteadyAnswers(func() time.Time { return out.clock }, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, err := w.Write(make([]byte, 16<<20))
+			require.ErrorIs(t, err, want, "%d bytes a second", rate)
+		})).ServeHTTP(out, httptest.NewRequest(http.MethodGet, "/", nil))
+	}
+}
+
 // A handler that has nothing to send for a minute has a client that takes nothing for a minute, and is not slow.
 func TestHandlersMayPause(t *testing.T) {
 	t.Parallel()
@@ -83,5 +113,32 @@ func TestHandlersMayPause(t *testing.T) {
 			_, _ = io.WriteString(w, "a")
 		}
 	})).ServeHTTP(out, httptest.NewRequest(http.MethodGet, "/", nil))
-	require.Equal(t, []time.Time{at(30), at(30), at(30), at(94), at(94), {}}, out.set)
+	require.Equal(t, []time.Time{at(30), at(30), at(30), at(30), at(94), at(94), at(95)}, out.set, "the last one is of what is buffered")
+}
+
+// A stream whose first event comes late is flushed with a time of its own.
+func TestEachFlushHasADeadline(t *testing.T) {
+	t.Parallel()
+	clock := time.Date(2026, 11, 28, 3, 0, 0, 0, time.UTC)
+	out := &deadlines{ResponseWriter: httptest.NewRecorder()}
+	begun := clock
+	guard.SteadyAnswers(func() time.Time { return clock }, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		clock = clock.Add(time.Hour)
+		require.NoError(t, http.NewResponseController(w).Flush())
+		clock = clock.Add(time.Hour)
+		w.(http.Flusher).Flush() //nolint:forcetypeassert // libraries look for it
+	})).ServeHTTP(out, httptest.NewRequest(http.MethodGet, "/", nil))
+	const patience = 30 * time.Second
+	require.Equal(t, []time.Time{
+		begun.Add(patience), begun.Add(time.Hour + patience), begun.Add(2*time.Hour + patience), begun.Add(2*time.Hour + patience),
+	}, out.set)
+}
+
+func TestHandlersWithDeadlinesOfTheirOwnGetTheWriterOfTheServer(t *testing.T) {
+	t.Parallel()
+	out := &deadlines{ResponseWriter: httptest.NewRecorder()}
+	guard.SteadyAnswers(time.Now, guard.Direct(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		require.Same(t, out, w)
+	}))).ServeHTTP(out, httptest.NewRequest(http.MethodGet, "/", nil))
+	require.Len(t, out.set, 2, "before and after")
 }

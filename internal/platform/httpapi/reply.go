@@ -43,6 +43,7 @@ var statuses = []struct {
 	{errMethod, http.StatusMethodNotAllowed},
 	{os.ErrDeadlineExceeded, http.StatusRequestTimeout}, // of a body that does not arrive
 	{ErrMisdirected, http.StatusMisdirectedRequest},
+	{model.ErrTooLarge, http.StatusRequestEntityTooLarge},
 	{ErrTooMany, http.StatusTooManyRequests},
 	{model.ErrConflict, http.StatusConflict},
 	{model.ErrGone, http.StatusGone},

@@ -13,6 +13,7 @@ import (
 	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/quota"
 	"slipway/internal/wire"
 )
 
@@ -41,6 +42,11 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 	if r.ExitCode != 0 {
 		s.logFailedStep(hostID, r)
 	}
+	keep, err := s.reserve(ctx, infraEnvID, hostID, r)
+	if err != nil {
+		return err
+	}
+	defer keep()
 	var a answer
 	var malformed error
 	if read := readers[r.StepType]; read != nil {
@@ -85,6 +91,23 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 		return a.cluster(ctx, *h.ClusterID)
 	}
 	return nil
+}
+
+// reserve admits the bytes of an inventory. One that is no larger than the inventory that it replaces is always admitted.
+func (s *Service) reserve(ctx context.Context, infraEnvID, hostID uuid.UUID, r wire.StepReply) (keep func(), err error) {
+	if r.StepType != wire.StepTypeInventory || r.ExitCode != 0 {
+		return func() {}, nil
+	}
+	size := int64(len(r.Output))
+	done, err := s.options.Quota.Reserve(ctx, quota.Subject{InfraEnvID: infraEnvID}, size)
+	if !errors.Is(err, model.ErrTooLarge) {
+		return func() { done(size) }, err
+	}
+	before, sizeErr := s.store.InventoryBytes(ctx, infraEnvID, hostID)
+	if sizeErr != nil || size > before {
+		return nil, errors.Join(err, sizeErr)
+	}
+	return func() {}, nil
 }
 
 // containerLeft asks a user to act when the container of a failed installation prevents the next one.

@@ -7,6 +7,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/evaluation"
+	"slipway/internal/service/quota"
 	"slipway/internal/wire"
 )
 
@@ -27,6 +28,8 @@ type Options struct {
 	Meter Meter
 	// MaxInventoryBytes limits inventories; zero does not.
 	MaxInventoryBytes int64
+	// Quota bounds how many bytes are kept; nil: any number.
+	Quota *quota.Quota
 	// MaxHosts is how many hosts an InfraEnv takes; zero: any number.
 	MaxHosts int
 	// NewHosts is how many hosts of an InfraEnv may register for the first time within a minute; zero: any number.

@@ -118,8 +118,10 @@ var allowed = []importRule{
 	},
 	{
 		"internal/service/discovery",
-		slices.Concat([]string{"internal/service/transitions", "internal/service/evaluation"}, tables, nouns), "agents only",
+		slices.Concat([]string{"internal/service/transitions", "internal/service/evaluation", "internal/service/quota"}, tables, nouns),
+		"agents only",
 	},
+	{"internal/service/quota", slices.Concat([]string{"internal/cluster/events"}, tables), "counts bytes, whoever sends them"},
 	{"internal/service/reports", slices.Concat([]string{"internal/service/transitions"}, files, nouns), "records reports"},
 	{"internal/images/download", []string{"internal/images/remaster"}, "sends layouts, whatever they are"},
 	{"internal/platform/httpapi", formats, "maps errors of nouns to status codes"},
@@ -187,8 +189,8 @@ var allowed = []importRule{
 	{
 		"api",
 		slices.Concat([]string{
-			"api/admission", "internal/platform/auth", "internal/service/discovery", "internal/service/transitions", "internal/images/imageurl",
-			"internal/platform/audit", "internal/platform/httpapi",
+			"api/admission", "internal/platform/auth", "internal/service/discovery", "internal/service/transitions", "internal/service/quota",
+			"internal/images/imageurl", "internal/platform/audit", "internal/platform/httpapi",
 			"internal/platform/spool",
 		}, files, nouns),
 		"never activities or workflows",
