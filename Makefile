@@ -280,8 +280,8 @@ licences: programs ## the licences of all modules that programs are made of: eac
 sweep: programs ## secrets of every kind go through an installation; none is found in tables, logs, metrics, files and answers
 	$(NICE) $(GO) test -vet=off -timeout 10m -count=1 -v -run '^TestNoSecretLeavesItsPlace$$' ./test/e2e
 
-attack: programs ## the attacks of docs/security.md: tried, and refused
-	$(NICE) test/attack
+attack: programs ## the attacks of docs/security.md, and chains of them on the built service: tried, and refused
+	$(NICE) test/attack/run
 
 test-twin: programs ## answers of the built binary, compared with recorded requests and answers of the existing service
 	@$(MAKE) --no-print-directory run-twin
@@ -339,12 +339,12 @@ run-bench-build:
 run-image-vm: run-bench-build
 	$(NICE) $(GO) test -vet=off -count=1 -v -timeout 30m -parallel 2 ./test/bench/vm $(if $(RUN),-run $(RUN))
 
-.PHONY: run-e2e run-documented run-outside run-bench run-smoke-temporal run-docs run-clients run-twin run-conformance run-nmstate run-issuer
+.PHONY: run-e2e run-documented run-outside run-chains run-bench run-smoke-temporal run-docs run-clients run-twin run-conformance run-nmstate run-issuer
 run-e2e:
 	$(NICE) $(GO) test -vet=off -timeout 85m -count=1 -parallel 4 ./test/e2e ./test/images ./test/bench
 
 run-documented:
-	@$(MAKE) --no-print-directory -j1 run-docs run-clients
+	@$(MAKE) --no-print-directory -j1 run-docs run-clients run-chains
 
 run-outside:
 	@$(MAKE) --no-print-directory -j1 run-conformance run-bench run-smoke-temporal run-issuer
@@ -355,6 +355,9 @@ run-bench:
 
 run-docs:
 	$(NICE) $(GO) test -vet=off -timeout 60m -count=1 ./test/docs
+
+run-chains:
+	$(NICE) $(GO) test -vet=off -timeout 30m -count=1 ./test/attack
 
 run-clients:
 	@$(MAKE) --no-print-directory $(AICLI) || echo 'aicli cannot be installed here: its test is skipped'

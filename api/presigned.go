@@ -68,18 +68,47 @@ func (s *server) checkSignature(r *http.Request) (time.Time, error) {
 			return time.Time{}, err
 		}
 	}
-	return signer.Verify(signedAddress(r.URL.Path, query), query.Get(admission.SignatureParam))
+	expires, token, err := signer.Verify(signedAddress(r.URL.Path, query), query.Get(admission.SignatureParam))
+	if err != nil || token == uuid.Nil {
+		return expires, err
+	}
+	_, err = s.Store.UseToken(r.Context(), token)
+	if errors.Is(err, model.ErrNotFound) {
+		return time.Time{}, errors.New("the token that the address was made with was revoked, or has expired")
+	}
+	return expires, err
 }
 
-// signed makes an address below BasePath that opens itself for a while.
-func (s *server) signed(by auth.Addresses, good time.Duration, path string, query url.Values) (wire.PresignedURL, error) {
+// goodUntil returns when an address that a caller asks for ends: with the caller's token at the latest.
+func (s *server) goodUntil(ctx context.Context, caller admission.Caller, good time.Duration) (time.Time, error) {
+	expires := s.Now().Add(good)
+	if caller.TokenID != uuid.Nil {
+		token, err := s.Store.UseToken(ctx, caller.TokenID)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if token.ExpiresAt.Before(expires) {
+			expires = token.ExpiresAt
+		}
+	}
+	return expires.UTC().Truncate(time.Second), nil
+}
+
+// signed makes an address below BasePath that opens itself for a while, as long as the token of the request is valid.
+func (s *server) signed(
+	r *http.Request, by auth.Addresses, good time.Duration, path string, query url.Values,
+) (wire.PresignedURL, error) {
 	for name := range query {
 		if query.Get(name) == "" {
 			query.Del(name)
 		}
 	}
-	expires := s.Now().Add(good).UTC().Truncate(time.Second)
-	signature, err := by.Sign(signedAddress(BasePath+path, query), expires)
+	caller := admission.CallerOf(r)
+	expires, err := s.goodUntil(r.Context(), caller, good)
+	if err != nil {
+		return wire.PresignedURL{}, err
+	}
+	signature, err := by.Sign(signedAddress(BasePath+path, query), caller.TokenID, expires)
 	if err != nil {
 		return wire.PresignedURL{}, err
 	}
@@ -98,7 +127,7 @@ func (s *server) GetInfraEnvPresignedFileURL(
 	if err != nil {
 		return err
 	}
-	address, err := s.signed(signer, signedForBoot, "/v2/infra-envs/"+id.String()+"/downloads/files", url.Values{
+	address, err := s.signed(r, signer, signedForBoot, "/v2/infra-envs/"+id.String()+"/downloads/files", url.Values{
 		"file_name": {string(params.FileName)}, "ipxe_script_type": {string(params.IpxeScriptType)},
 	})
 	if err != nil {
@@ -126,6 +155,7 @@ func (s *server) V2GetPresignedForClusterCredentials(
 		return err
 	}
 	address, err := s.signed(
+		r,
 		s.addresses(),
 		signedFor,
 		"/v2/clusters/"+id.String()+"/downloads/credentials",
@@ -149,7 +179,7 @@ func (s *server) V2GetPresignedForClusterFiles(
 	if err != nil {
 		return err
 	}
-	address, err := s.signed(s.addresses(), signedFor, "/v2/clusters/"+id.String()+path, query)
+	address, err := s.signed(r, s.addresses(), signedFor, "/v2/clusters/"+id.String()+path, query)
 	if err != nil {
 		return err
 	}

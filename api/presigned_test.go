@@ -11,6 +11,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
+	"slipway/internal/platform/store"
 )
 
 // follow downloads from an address that the service gave out.
@@ -102,6 +103,46 @@ func TestSignedAddressOpensNothingElse(t *testing.T) {
 		s.send(http.MethodDelete, clusterPath(c.ID)+"?"+signature, nil).Message(http.StatusUnauthorized)
 		s.send(http.MethodGet, "/v2/clusters?"+signature, nil).Message(http.StatusUnauthorized)
 	}
+}
+
+func TestSignedAddressEndsWithTheTokenThatMadeIt(t *testing.T) {
+	t.Parallel()
+	l := newLocal(t, auth.ModeLocal)
+	c, e := l.cluster(nil), l.infraEnv(uuid.Nil)
+	l.installed(c.ID)
+	paths := []string{
+		clusterPath(c.ID) + "/downloads/credentials-presigned?file_name=kubeconfig",
+		clusterPath(c.ID) + "/downloads/files-presigned?file_name=bootstrap.ign",
+		envPath(e.ID) + "/downloads/files-presigned?file_name=discovery.ign",
+	}
+	made := func(token string) (addresses []string) {
+		for _, path := range paths {
+			addresses = append(addresses, l.closed.presigned(path, "Authorization", token))
+		}
+		return addresses
+	}
+	eve := l.userToken(model.UserToken{UserName: "eve", Role: "admin"})
+	ofEve, ofAnn := made(eve), made(l.userToken(model.UserToken{UserName: "ann", Role: "admin"}))
+	for _, address := range ofEve {
+		require.Equal(t, http.StatusOK, l.closed.follow(address).Status)
+	}
+	for _, token := range must(l.store.Tokens(t.Context(), store.TokenFilter{UserName: "eve"})) {
+		require.NoError(t, l.store.RevokeToken(t.Context(), token.ID, store.TokenFilter{}))
+	}
+	for n := range paths {
+		said := l.closed.follow(ofEve[n]).Message(http.StatusUnauthorized)
+		require.Equal(t, "signature: the token that the address was made with was revoked, or has expired", said)
+		require.Equal(t, http.StatusOK, l.closed.follow(ofAnn[n]).Status)
+	}
+
+	soon := model.UserToken{
+		ID: uuid.New(), UserName: "bob", Role: "admin", CreatedBy: "test", CreatedAt: time.Now(),
+		ExpiresAt: time.Now().Add(time.Minute).Truncate(time.Second),
+	}
+	require.NoError(t, l.store.CreateToken(t.Context(), soon))
+	token := must(l.tokens.UserToken(soon))
+	got := l.closed.want(http.StatusOK, http.MethodGet, paths[0], nil, "Authorization", token.Reveal()).Object()
+	require.Equal(t, soon.ExpiresAt.UTC().Format("2006-01-02T15:04:05.000Z"), got["expires_at"], "the address says when it ends")
 }
 
 func TestAddressesAreNotSignedForFilesThereAreNot(t *testing.T) {

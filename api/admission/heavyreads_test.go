@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	"slipway/api/admission"
 	"slipway/internal/model"
+	"slipway/internal/platform/audit"
 	"slipway/internal/platform/auth"
 	"slipway/internal/testing/await"
 )
@@ -41,6 +43,13 @@ type noKube struct{ admission.Store }
 func (noKube) KubeKey(context.Context, uuid.UUID, uuid.UUID, uuid.UUID) (model.KubeKey, error) {
 	return model.KubeKey{}, nil
 }
+
+// noRows is a store of the audit that keeps nothing.
+type noRows struct{}
+
+func (noRows) BeginAudit(context.Context, *model.AuditEntry) error { return nil }
+func (noRows) EndAudit(context.Context, *model.AuditEntry) error   { return nil }
+func (noRows) AddAudit(context.Context, *model.AuditEntry) error   { return nil }
 
 // slow is an API whose handlers wait; begun receives a value when one begins.
 type slow struct {
@@ -66,6 +75,7 @@ func newSlow(t *testing.T, limits admission.Limits) *slow {
 	gate := admission.New(admission.Options{
 		Documents: documents, Identity: byName{}, Store: noKube{}, Limits: limits, Now: time.Now,
 		Authorize:      func(context.Context, admission.Caller, string, admission.Object) error { return nil },
+		Audit:          audit.New(noRows{}, slog.New(slog.DiscardHandler), time.Now),
 		CheckSignature: func(*http.Request) (time.Time, error) { return time.Now(), nil },
 	})
 	for _, d := range documents {

@@ -399,11 +399,13 @@ func TestSignedAddressOpensOneFileForAWhile(t *testing.T) {
 	t.Parallel()
 	now := start
 	a := auth.Addresses{Key: []byte("0123456789abcdef0123456789abcdef"), Now: func() time.Time { return now }}
-	signature, err := a.Sign("/files?name=a", start.Add(time.Minute))
+	token := uuid.New()
+	signature, err := a.Sign("/files?name=a", token, start.Add(time.Minute))
 	require.NoError(t, err)
 	verify := func(a auth.Addresses, address string) error {
-		expires, err := a.Verify(address, signature)
+		expires, by, err := a.Verify(address, signature)
 		require.Equal(t, err == nil, expires.Equal(start.Add(time.Minute)))
+		require.Equal(t, err == nil, by == token)
 		return err
 	}
 	require.NoError(t, verify(a, "/files?name=a"))

@@ -72,10 +72,10 @@ func (f *folder) fits() error {
 }
 
 // acquire takes the lock. The kernel drops it with the process, so a stale lock cannot exist; the pid inside is
-// for the message only.
+// for the message only. Whoever can open the file can hold the lock: other users of the machine cannot.
 func (f *folder) acquire() error {
 	path := filepath.Join(f.root, "slipway.lock")
-	lock, err := filelock.Try(path, 0o644)
+	lock, err := filelock.Try(path, 0o600)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,11 @@ func (f *folder) acquire() error {
 		text, _ := os.ReadFile(path)
 		return fmt.Errorf("%w: %s, pid %s", ErrFolderHeld, f.root, strings.TrimSpace(string(text)))
 	}
-	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil { //nolint:gosec // read by users
+	err = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
+	if err == nil {
+		err = os.Chmod(path, 0o600) // earlier versions let others read it
+	}
+	if err != nil {
 		lock.Release()
 		return fmt.Errorf("write lock file: %w", err)
 	}

@@ -38,8 +38,13 @@ func TestPostgresKeepsItsDataAcrossStarts(t *testing.T) {
 func TestPostgresIsNotReachedByNetworkOrByOthers(t *testing.T) {
 	t.Parallel()
 	dir := postgrestest.Folder(t)
+	lock := filepath.Join(dir, "slipway.lock")
+	require.NoError(t, os.WriteFile(lock, nil, 0o644)) //nolint:gosec // as earlier versions left it
 	database := postgrestest.Start(t, dir, time.Now)
 	require.Zero(t, postgrestest.Number(t, database.URL(), "select length(current_setting('listen_addresses'))"))
+	held, err := os.Stat(lock)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), held.Mode().Perm(), "others could hold the lock")
 	for _, private := range []string{"run", "postgres"} {
 		info, err := os.Stat(filepath.Join(dir, private))
 		require.NoError(t, err)
