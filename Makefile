@@ -27,6 +27,7 @@ NFPM_VERSION          := v2.45.2
 HELM_VERSION          := v3.22.0
 CYCLONEDX_VERSION     := v1.10.0
 VERSITYGW_VERSION     := v1.8.0
+PEBBLE_VERSION        := v2.10.3
 
 # The newest that the Go of go.mod builds.
 TEMPORAL_CLI_VERSION  := v1.5.1
@@ -53,6 +54,9 @@ GOVULNDB      ?= https://vuln.go.dev
 
 # The library that works a browser, which is Debian's Chromium: no browser is downloaded. Its version is in package.json.
 PLAYWRIGHT    := $(TOOLS_DIR)/playwright-$(call digest,test/temporal/package-lock.json)
+
+# The ACME server that Let's Encrypt tests clients with, and its DNS server.
+PEBBLE        := $(TOOLS_DIR)/pebble-$(PEBBLE_VERSION)/pebble
 
 # An issuer of OpenID Connect that is not ours.
 OIDC_PROVIDER := $(TOOLS_DIR)/oidc-provider-$(call digest,test/issuer/package-lock.json)
@@ -132,12 +136,13 @@ test: deps programs ## all tests
 
 # Every package but those that link the Temporal server, and its tools with their place.
 UNITS = $(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/' | internal/testing/unraced/packages
-WITH_TOOLS = IGNITION=$$(ls $(IGNITION) 2>/dev/null) PATH="$(dir $(NMCLI)):$$PATH"
+WITH_TOOLS = IGNITION=$$(ls $(IGNITION) 2>/dev/null) PEBBLE=$$(ls -d $(dir $(PEBBLE)) 2>/dev/null) PATH="$(dir $(NMCLI)):$$PATH"
 
 .PHONY: unit-tools
 unit-tools:
 	@$(MAKE) --no-print-directory $(NMCLI) || echo 'nmcli cannot be unpacked here: its checks are skipped'
 	@$(MAKE) --no-print-directory $(IGNITION) || echo 'Ignition cannot be unpacked here: its checks are skipped'
+	@$(MAKE) --no-print-directory $(PEBBLE) || echo 'Pebble cannot be built here: its tests are skipped'
 
 test-race: export CGO_ENABLED := 1
 test-race: unit-tools ## packages that share memory between goroutines, with the race detector
@@ -150,8 +155,8 @@ test-plain: unit-tools ## the other packages, and dear tests of one goroutine, w
 	  $(WITH_TOOLS) $(NICE) $(GO) test -vet=off -timeout 60m -run "$$tests" $$package </dev/null || exit 1; done
 	@$(GO) test -vet=off -count=1 -run '^TestEveryValidationIDIsCovered$$' -v ./internal/cluster/validation | grep '^validation ids covered'
 
-test-engine: ## the packages that link the Temporal server
-	$(NICE) $(GO) test -vet=off -timeout 60m $(ENGINE)
+test-engine: unit-tools ## the packages that link the Temporal server
+	$(WITH_TOOLS) $(NICE) $(GO) test -vet=off -timeout 60m $(ENGINE)
 
 test-e2e: programs ## end to end, with the built binary
 	@$(MAKE) --no-print-directory run-e2e
@@ -486,6 +491,10 @@ $(PLAYWRIGHT)/node_modules:
 	@echo "installing playwright-core into $(PLAYWRIGHT)"
 	@mkdir -p $(PLAYWRIGHT) && cp test/temporal/package.json test/temporal/package-lock.json $(PLAYWRIGHT)
 	@cd $(PLAYWRIGHT) && npm ci --ignore-scripts --no-audit --no-fund --silent || { rm -rf $@; exit 1; }
+$(PEBBLE):
+	@echo "building Pebble $(PEBBLE_VERSION) into $(@D)"
+	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install -ldflags '$(LDFLAGS)' github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv@$(PEBBLE_VERSION) \
+	  github.com/letsencrypt/pebble/v2/cmd/pebble@$(PEBBLE_VERSION)
 $(OIDC_PROVIDER)/node_modules:
 	@node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)'
 	@echo "installing oidc-provider into $(OIDC_PROVIDER)"

@@ -82,6 +82,20 @@ func TestServiceDoesNotStartWithoutKnowingWhoMayUseIt(t *testing.T) {
 		"a certificate and plain": {
 			[]string{"HTTPS_CERT_FILE=/a", "HTTPS_KEY_FILE=/b", "SLIPWAY_PLAIN_HTTP=true"}, "--plain-http cannot be combined with",
 		},
+		"an ACME server and a certificate": {
+			[]string{"HTTPS_CERT_FILE=/a", "HTTPS_KEY_FILE=/b", "SLIPWAY_ACME_DIRECTORY=https://ca/dir"},
+			"--acme-directory cannot be combined with --tls-cert or --tls-key",
+		},
+		"an ACME server and plain": {
+			[]string{"SLIPWAY_PLAIN_HTTP=true", "SLIPWAY_ACME_DIRECTORY=https://ca/dir"}, "--plain-http cannot be combined with",
+		},
+		"an ACME server without a name": {
+			[]string{"SLIPWAY_ACME_DIRECTORY=https://ca/dir", "SLIPWAY_BASE_URL=https://192.0.2.1"},
+			`require --base-url https://NAME with the name in DNS that certificates are for, found "https://192.0.2.1"`,
+		},
+		"an ACME server without TLS": {
+			[]string{"SLIPWAY_ACME_DIRECTORY=http://ca/dir", "SLIPWAY_BASE_URL=https://slipway.example"}, `require https://, found "http://ca/dir"`,
+		},
 		"a certificate that is not": {
 			[]string{"HTTPS_CERT_FILE=/no/cert", "HTTPS_KEY_FILE=/no/key"}, "read the certificate /no/cert and its key",
 		},

@@ -37,6 +37,9 @@ func (s *Service) Listen(address string) error {
 	if s.server, err = process.Listen(address, security, bounds, s.process.Now, s.logger, s.Shutdown.Fail); err != nil {
 		return err
 	}
+	if s.acme != nil {
+		s.background("certificates of the ACME server", s.acme.Keep)
+	}
 	if s.options.BaseURL == "" {
 		s.options.BaseURL = s.options.Scheme() + "://" + settings.Reachable(s.server.Address())
 	}
@@ -134,8 +137,10 @@ func (s *Service) security(address string) (*tls.Config, error) {
 		return nil, err
 	}
 	switch {
-	case o.PlainHTTP && (o.TLSCert != "" || o.TLSKey != ""):
-		return nil, errors.New("--plain-http cannot be combined with --tls-cert or --tls-key")
+	case o.PlainHTTP && (o.TLSCert != "" || o.TLSKey != "" || o.ACMEDirectory != ""):
+		return nil, errors.New("--plain-http cannot be combined with --tls-cert, --tls-key or --acme-directory")
+	case o.ACMEDirectory != "" && (o.TLSCert != "" || o.TLSKey != ""):
+		return nil, errors.New("--acme-directory cannot be combined with --tls-cert or --tls-key")
 	case o.PlainHTTP:
 		return nil, nil
 	case given.Scheme == "http":
@@ -159,12 +164,59 @@ func (s *Service) security(address string) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.background("certificates", own.Keep(s.logger))
+	if o.ACMEDirectory != "" {
+		return s.byACME(address, given.Hostname(), own.Files())
+	}
 	if s.serviceCA == "" {
 		s.serviceCA = own.Authority()
 		s.ownAuthority(s.serviceCA, created)
 	}
-	s.background("certificates", own.Keep(s.logger))
 	return s.withCertificate(own.Files())
+}
+
+// byACME returns the TLS settings of a listener whose certificate comes from an ACME server; other is for other names, and until then.
+func (s *Service) byACME(address, name string, other certificates.Files) (*tls.Config, error) {
+	o := s.options
+	directory, err := settings.WebAddress("--acme-directory", o.ACMEDirectory)
+	if err != nil {
+		return nil, err
+	}
+	if directory.Scheme != "https" {
+		return nil, fmt.Errorf("read --acme-directory: require https://, found %q", o.ACMEDirectory)
+	}
+	if _, err := netip.ParseAddr(name); err == nil || !strings.Contains(name, ".") {
+		return nil, fmt.Errorf("--acme-directory: require --base-url https://NAME with the name in DNS that certificates are for, found %q",
+			o.BaseURL)
+	}
+	_, portText, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("read --listen: %w", err)
+	}
+	port, err := strconv.Atoi(portText)
+	if err != nil || port == 0 {
+		return nil, fmt.Errorf("--acme-directory: require --listen with a port, found %q", address)
+	}
+	var authorities []byte
+	if o.ACMECAFile != "" {
+		if authorities, err = os.ReadFile(o.ACMECAFile); err != nil {
+			return nil, fmt.Errorf("read --acme-ca-file: %w", err)
+		}
+	}
+	otherwise, err := other.Server(s.logger)
+	if err != nil {
+		return nil, err
+	}
+	acme, err := certificates.NewACME(certificates.ACMEOptions{
+		Directory: o.ACMEDirectory, Authorities: authorities, Email: o.ACMEEmail, Name: name, Port: port,
+		Dir: filepath.Join(s.certificates(), "acme"), Otherwise: otherwise.GetCertificate, Log: s.logger, Now: s.process.Now,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read --acme-ca-file: %w", err)
+	}
+	s.registry.MustRegister(metrics.NewCertificate(acme.End))
+	s.acme = acme
+	return acme.Server(), nil
 }
 
 // withCertificate returns the TLS settings of a listener with these files, and shows when the certificate ends.

@@ -57,6 +57,8 @@ type Service struct {
 	bootURL    string
 	// serviceCA signed the certificate of the base URL, PEM; empty: an authority that hosts trust anyway did.
 	serviceCA string
+	// acme gets the certificate of the listener from an ACME server; nil: none does.
+	acme *certificates.ACME
 	// tokenKey and authority must fit the database; without a path they are not used.
 	tokenKey, authority fileOfDatabase
 	// names are the names that the listener is reached by.

@@ -224,6 +224,9 @@ type TLS struct {
 	PlainHTTP      bool     `name:"plain-http" env:"SLIPWAY_PLAIN_HTTP" help:"Serve HTTP instead of HTTPS: for a proxy in front that ends TLS."`
 	TLSCert        string   `name:"tls-cert" env:"HTTPS_CERT_FILE" type:"path" help:"Certificate of --listen, PEM, with the certificates that signed it; read again when it changes. By default the service's own authority signs one." placeholder:"FILE"`
 	TLSKey         string   `name:"tls-key" env:"HTTPS_KEY_FILE" type:"path" help:"Key of the certificate, PEM." placeholder:"FILE"`
+	ACMEDirectory  string   `name:"acme-directory" env:"SLIPWAY_ACME_DIRECTORY" help:"Directory of an ACME server, https://...: the certificate for the name in --base-url comes from there, and using it accepts its terms. The server connects to that name at port 443, which has to lead to --listen." placeholder:"URL"`
+	ACMECAFile     string   `name:"acme-ca-file" env:"SLIPWAY_ACME_CA_FILE" type:"path" help:"Certificates, PEM, that the ACME server is verified with, instead of the system's." placeholder:"FILE"`
+	ACMEEmail      string   `name:"acme-email" env:"SLIPWAY_ACME_EMAIL" help:"Address of mail for the account at the ACME server." placeholder:"ADDRESS"`
 	HTTPPort       int      `name:"http-port" env:"SLIPWAY_HTTP_PORT" help:"Port without TLS at the address of --listen, for network boot alone: iPXE scripts, kernel, initrd and root file system. iPXE does not trust the service's own authority." placeholder:"PORT"`
 	AllowedHosts   []string `name:"allowed-hosts" env:"SLIPWAY_ALLOWED_HOSTS" help:"More names that requests may call the service by, beside the names of --base-url, --listen and this machine." placeholder:"NAME"`
 	AllowedOrigins []string `name:"allowed-origins" env:"SLIPWAY_ALLOWED_ORIGINS" help:"Other web sites whose pages may change something, such as https://console.example.com." placeholder:"URL"`

@@ -91,6 +91,7 @@ var allowed = []importRule{
 	{"internal/testing/httpclient", []string{"internal/wire"}, "requests of tests"},
 	{"internal/testing/unraced", nil, "says how tests run"},
 	{"internal/testing/matrix", nil, "counts cells of tests"},
+	{"internal/testing/pebble", []string{"internal/testing/await"}, "an ACME server for tests"},
 	{"internal/testing/docpage", nil, "prints what tests give it"},
 	{"internal/testing/histories", nil, "keeps files"},
 	{"internal/testing/recorded", nil, "data for tests"},
