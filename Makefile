@@ -259,6 +259,11 @@ bench-hub: programs ## the controllers beside 1,000 hosts and 300 clusters: time
 	@$(MAKE) --no-print-directory $(KUBE)/kube-apiserver $(KUBE)/etcd
 	KUBE_PROGRAMS=$(KUBE) $(NICE) $(GO) test -vet=off -timeout 20m -count=1 -v -run '^TestManyResources$$' ./test/kube -args -agents 1000 -clusters 300 -rest 30s
 
+bench-abuse: programs ## crowds that mean no good, one after the other, beside 1,000 hosts (HOSTS) that poll: a table with goals (20 minutes; ONLY=crowd)
+	@deploy/debian-packages
+	timeout 45m $(GO) test -vet=off -timeout 40m -count=1 -run '^$$' -bench '^BenchmarkAbuse$$' -benchtime 1x ./test/bench -args \
+	  -abuse-hosts $(or $(HOSTS),1000) -abuse-window $(or $(WINDOW),20s) -abuse-only '$(ONLY)'
+
 test-helm: programs ## the Helm chart: lint, what it renders for the values in its folder ci, its pods as processes, and against an API server (the first build compiles Kubernetes: 10 to 20 minutes)
 	@$(MAKE) --no-print-directory $(KUBE)/kube-apiserver $(KUBE)/kube-controller-manager $(KUBE)/etcd
 	@$(MAKE) --no-print-directory run-helm
@@ -266,7 +271,7 @@ test-helm: programs ## the Helm chart: lint, what it renders for the values in i
 smoke-helm: programs $(HELM) ## the same without pods and API server, in a minute
 	HELM=$(HELM) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 ./test/helm -skip '^(TestPodsRunAsProcesses|TestAPIServerAcceptsTheManifests|TestReleaseIsReady)$$'
 
-.PHONY: demo-kube test-kube bench-hub test-helm smoke-helm run-helm
+.PHONY: demo-kube test-kube bench-hub bench-abuse test-helm smoke-helm run-helm
 run-helm: $(HELM)
 	@for values in deploy/helm/slipway/ci/*.yaml; do $(HELM) lint --quiet --strict deploy/helm/slipway --values $$values || exit 1; done
 	@$(MAKE) --no-print-directory $(TEMPORAL_CLI) || echo 'the temporal program cannot be built here: pods do not run as processes'

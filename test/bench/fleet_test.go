@@ -63,7 +63,7 @@ func (s *service) newClusterOf(name, version, pullSecret string) *cluster {
 // dial connects to the service until the benchmark ends.
 func (s *service) dial() *line {
 	s.tb.Helper()
-	l, err := dial(s.api)
+	l, err := s.connect()
 	require.NoError(s.tb, err)
 	s.tb.Cleanup(l.close)
 	return l
@@ -120,7 +120,7 @@ func (c *cluster) answer() int {
 	var group sync.WaitGroup
 	for i := range discoverers {
 		group.Go(func() {
-			l, err := dial(c.api)
+			l, err := c.connect()
 			if err != nil {
 				failures[i] = err
 				return

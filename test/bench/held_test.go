@@ -55,7 +55,7 @@ func (a *agents) end() {
 }
 
 func (a *agents) live(ctx context.Context, m *machine) {
-	l, err := dial(a.api)
+	l, err := a.connect()
 	if err != nil {
 		a.fail(m, err)
 		return

@@ -70,7 +70,7 @@ func (c *cluster) burst(machines []*machine) burst {
 	lines := make([]*line, pollers)
 	for i := range lines {
 		var err error
-		lines[i], err = dial(c.api)
+		lines[i], err = c.connect()
 		require.NoError(c.tb, err)
 		defer lines[i].close()
 	}

@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, serveBare(path))
 		os.Exit(1)
 	}
-	if order := os.Getenv(abuseEnv); order != "" {
-		abuse(order)
+	if os.Getenv(crowdEnv) != "" {
+		actAsCrowd()
 		return
 	}
 	os.Exit(m.Run())

@@ -3,6 +3,7 @@ package bench_test
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -25,8 +26,15 @@ type line struct {
 	arrived func(stepID string)
 }
 
-func dial(api string) (*line, error) {
-	conn, err := net.Dial("tcp", strings.TrimPrefix(api, "http://"))
+func (s *service) connect() (*line, error) {
+	_, address, _ := strings.Cut(s.api, "://")
+	var conn net.Conn
+	var err error
+	if s.authority != nil {
+		conn, err = tls.Dial("tcp", address, s.authority)
+	} else {
+		conn, err = net.Dial("tcp", address)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to the service: %w", err)
 	}

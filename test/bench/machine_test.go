@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -20,6 +21,7 @@ type machine struct {
 	peers        int    // on how many others it reports at most
 	poll         []byte // the request for steps, answered at once
 	wait         []byte // the request for steps, held by the service
+	waits        int    // seconds that it is held; zero: waitSeconds
 	path         string // of its instructions
 	token        string // of the host; empty where none is asked for
 }
@@ -50,7 +52,7 @@ func (m *machine) setClock() {
 	headers := usual + "discovery_agent_version: " + m.version + "\r\n"
 	now := time.Now().Unix() // a clock that lags by the minutes of a benchmark is no fault
 	m.poll = fmt.Appendf(nil, "GET %s?timestamp=%d HTTP/1.1\r\n%s\r\n", m.path, now, headers)
-	m.wait = fmt.Appendf(nil, "GET %s?timestamp=%d HTTP/1.1\r\n%sPrefer: wait=%d\r\n\r\n", m.path, now, headers, waitSeconds)
+	m.wait = fmt.Appendf(nil, "GET %s?timestamp=%d HTTP/1.1\r\n%sPrefer: wait=%d\r\n\r\n", m.path, now, headers, cmp.Or(m.waits, waitSeconds))
 }
 
 // register makes the request that registers the machine.

@@ -6,12 +6,15 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"flag"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,8 +37,13 @@ type service struct {
 	dir string
 	// arguments and env of `slipway up` beside the usual ones.
 	arguments, env []string
-	command        *exec.Cmd
-	api            string // base URL
+	// defaults starts it with HTTPS and tokens, as without settings.
+	defaults bool
+	// addressSpace bounds the memory that each of its processes may map, in KiB; zero: no bound.
+	addressSpace int
+	command      *exec.Cmd
+	api          string      // base URL
+	authority    *tls.Config // trusts its certificate; nil without HTTPS
 	// took is the time from the start of the process to its line that it is ready.
 	took   time.Duration
 	stderr bytes.Buffer
@@ -83,13 +91,20 @@ func launch(s *service) *service {
 	return s
 }
 
-var readyLine = regexp.MustCompile(`API (http://[^ ,]+),.* Temporal [0-9.]+:[0-9]+`)
+var readyLine = regexp.MustCompile(`API (https?://[^ ,]+),.* Temporal [0-9.]+:[0-9]+`)
 
 func (s *service) start() {
 	s.tb.Helper()
 	usual := []string{"up", "--data-dir", s.dir, "--listen", "127.0.0.1:0", "--temporal-port", "0", "--allowed-hosts", "service.example"}
 	s.command = exec.Command(*program, append(usual, s.arguments...)...)
-	s.command.Env = append(append(os.Environ(), "AUTH_TYPE=none", "SLIPWAY_PLAIN_HTTP=true"), s.env...)
+	if s.addressSpace > 0 {
+		s.command = bounded(s.addressSpace, s.command.Args)
+	}
+	s.command.Env = os.Environ()
+	if !s.defaults {
+		s.command.Env = append(s.command.Env, "AUTH_TYPE=none", "SLIPWAY_PLAIN_HTTP=true")
+	}
+	s.command.Env = append(s.command.Env, s.env...)
 	s.stderr.Reset()
 	s.command.Stderr = &s.stderr
 	out, err := s.command.StdoutPipe()
@@ -103,7 +118,7 @@ func (s *service) start() {
 	found := readyLine.FindStringSubmatch(line)
 	require.NotNil(s.tb, found, line)
 	s.api = found[1]
-	s.client = client.New(client.Options{BaseURL: s.api, UserToken: s.administrator()})
+	s.client = s.userClient(s.administrator())
 	s.tables, err = pgxpool.New(context.Background(),
 		"host="+filepath.Join(s.dir, "run")+" port=5432 user=slipway dbname=slipway sslmode=disable search_path=slipway")
 	require.NoError(s.tb, err)
@@ -112,10 +127,36 @@ func (s *service) start() {
 // administrator returns the first token of a service that asks for tokens.
 func (s *service) administrator() model.Secret {
 	s.tb.Helper()
+	return s.context().Secret()
+}
+
+// context is how the command line of this machine reaches the service.
+func (s *service) context() contexts.Context {
+	s.tb.Helper()
 	file, err := contexts.Read(filepath.Join(s.dir, contexts.AdminFile))
 	require.NoError(s.tb, err)
 	admin, _ := file.ByName("")
-	return admin.Secret()
+	return admin
+}
+
+// bounded makes a command whose processes map at most so many KiB each.
+func bounded(kib int, args []string) *exec.Cmd {
+	return exec.Command("sh", append([]string{"-c", `ulimit -v "$0" && exec "$@"`, strconv.Itoa(kib)}, args...)...)
+}
+
+// userClient returns a client with a token of a user.
+func (s *service) userClient(token model.Secret) *client.Client {
+	s.tb.Helper()
+	options := client.Options{BaseURL: s.api, UserToken: token}
+	if s.defaults {
+		carrier, err := client.TransportPEM(s.context().Authority, false)
+		require.NoError(s.tb, err)
+		options.HTTPClient = carrier
+		authorities := x509.NewCertPool()
+		require.True(s.tb, authorities.AppendCertsFromPEM(s.context().Authority))
+		s.authority = &tls.Config{RootCAs: authorities, ServerName: "127.0.0.1"}
+	}
+	return client.New(options)
 }
 
 // stop ends the service as its user would.

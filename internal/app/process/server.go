@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"slipway/internal/images/download"
 	"slipway/internal/platform/guard"
 	"slipway/internal/platform/httpapi"
@@ -37,12 +39,27 @@ type Server struct {
 // maxHeader bounds the headers of a request, in bytes: tokens have less than 1 KiB, and whoever sends headers has shown none yet.
 const maxHeader = 16 << 10
 
+// maxUnsent is how much of an answer the kernel keeps for a client, in bytes, beside what it has sent and the client has not confirmed: it
+// would take 4 MB for each client that reads nothing, and as much time to fill that.
+const maxUnsent = 512 << 10
+
+// boundUnsent sets that on a listener, whose connections have it then: tcp(7), TCP_NOTSENT_LOWAT.
+func boundUnsent(_, _ string, conn syscall.RawConn) error {
+	var failed error
+	err := conn.Control(func(fd uintptr) {
+		failed = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, maxUnsent)
+	})
+	return errors.Join(err, failed)
+}
+
 // Listen opens the listener and serves start-up answers until Use is called. With security
 // it speaks HTTPS. connections bounds the open connections; nil: no bound. fail receives the error when serving ends by itself.
 func Listen(
 	address string, security *tls.Config, connections *guard.Connections, now func() time.Time, logger *slog.Logger, fail func(error),
 ) (*Server, error) {
-	listener, err := net.Listen("tcp", address)
+	sockets := net.ListenConfig{Control: boundUnsent}
+	sockets.SetMultipathTCP(false) // its listeners hand no options to connections
+	listener, err := sockets.Listen(context.Background(), "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("address %s is taken by another process: choose another with --listen", address)
 	}

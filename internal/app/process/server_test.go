@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -182,4 +183,37 @@ func TestClientsThatReadSlowlyGetTheWholeAnswer(t *testing.T) {
 		}
 	}
 	require.Equal(t, size, read)
+}
+
+// A client that reads nothing of a large answer costs the kernel little memory.
+func TestServerKeepsLittleForClientsThatDoNotRead(t *testing.T) {
+	t.Parallel()
+	s := listenForTest(t)
+	var taken atomic.Int64
+	ended := make(chan struct{})
+	s.Use(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		defer close(ended)
+		for {
+			n, err := w.Write(make([]byte, 64<<10))
+			if taken.Add(int64(n)); err != nil {
+				return
+			}
+		}
+	}))
+	conn, err := net.Dial("tcp", s.Address())
+	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(16<<10))
+	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	require.NoError(t, err)
+	same, before := 0, int64(0)
+	await.True(t, func() bool {
+		now := taken.Load()
+		if same++; now == 0 || now != before {
+			same, before = 0, now
+		}
+		return same > 20
+	}, "an answer of which the client reads nothing")
+	require.NoError(t, conn.Close())
+	<-ended
+	require.Less(t, taken.Load(), int64(2<<20), "bytes that the kernel takes for a client")
 }

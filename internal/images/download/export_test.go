@@ -1,4 +1,8 @@
 package download
 
 // InFlight returns the number of bodies that are being sent.
-func (s *Sender) InFlight() int64 { return s.bodies.Load() }
+func (s *Sender) InFlight() int {
+	s.places.mu.Lock()
+	defer s.places.mu.Unlock()
+	return s.places.all
+}

@@ -110,7 +110,7 @@ func TestBodiesAboveTheLimitAreRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	s := serve(t, layout.Of(layout.Base(0, large)), nil, download.Options{Bodies: 2}).sparse()
 	first, second := s.reader(), s.reader()
-	require.True(t, s.sender.Full())
+	require.ErrorIs(t, s.sender.Busy("another"), download.ErrBusy)
 	response, _, err := s.ask(http.MethodGet)
 	require.ErrorIs(t, err, download.ErrBusy)
 	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
@@ -188,4 +188,33 @@ func TestSentBytesAreReportedAndTheConnectionStaysOpen(t *testing.T) {
 		<-s.errors // longer than a deadline that was left in place
 	}
 	require.EqualValues(t, 2*len(content), sent.Load())
+}
+
+// An owner has three bodies for each place that is free, so that another owner finds one.
+func TestOneOwnerDoesNotTakeAllPlaces(t *testing.T) {
+	t.Parallel()
+	s := serve(t, layout.Of(layout.Base(0, large)), nil, download.Options{Bodies: 8}).sparse()
+	s.content.Owner = "first"
+	var readers []net.Conn
+	for range 6 {
+		readers = append(readers, s.reader())
+	}
+	response, _, err := s.ask(http.MethodGet)
+	require.ErrorIs(t, err, download.ErrShare)
+	require.ErrorIs(t, err, download.ErrBusy)
+	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	require.ErrorIs(t, s.sender.Busy("first"), download.ErrShare)
+
+	require.NoError(t, s.sender.Busy("second"))
+	s.content.Owner = "second"
+	last := s.reader()
+	require.NoError(t, s.sender.Busy("third"))
+	require.NoError(t, readers[0].Close())
+	require.ErrorIs(t, <-s.errors, download.ErrBroken)
+	require.NoError(t, s.sender.Busy("second"))
+	for _, conn := range append(readers[1:], last) {
+		require.NoError(t, conn.Close())
+		require.ErrorIs(t, <-s.errors, download.ErrBroken)
+	}
+	require.Zero(t, s.sender.InFlight())
 }

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"slipway/internal/images/remaster/layout"
@@ -29,8 +28,6 @@ const (
 
 // Reasons why a file was not sent. No reply was sent yet, except with ErrBroken.
 var (
-	// ErrBusy: the maximum number of bodies is being sent (503).
-	ErrBusy = errors.New("too many files are being sent")
 	// ErrCondition: If-Match or If-Unmodified-Since does not hold (412).
 	ErrCondition = errors.New("the file does not meet the condition of the request")
 	// ErrBroken: the body ended before its end, and with it the connection. The handler
@@ -57,6 +54,8 @@ type Content struct {
 	// ETag identifies this content, without quotes.
 	ETag     string
 	Modified time.Time // zero: unknown
+	// Owner is who the body counts for: one owner cannot take all places (see Options.Bodies).
+	Owner string
 	// Disposition is the Content-Disposition, with the file name for downloads; empty: none.
 	Disposition string
 	Type        string // media type; empty: application/octet-stream
@@ -68,7 +67,7 @@ type Content struct {
 
 // Options are the settings of a Sender.
 type Options struct {
-	// Bodies is how many may be sent at once; zero: any number.
+	// Bodies is how many may be sent at once; zero: any number. An owner has at most three times as many as are free.
 	Bodies int
 	// Patience is how long a reader may take for PartSize; zero: the constant.
 	Patience time.Duration
@@ -80,7 +79,7 @@ type Options struct {
 // Sender sends files. It is safe for many requests at once.
 type Sender struct {
 	Options
-	bodies atomic.Int64
+	places places
 	zeros  []byte
 }
 
@@ -95,19 +94,7 @@ func New(o Options) *Sender {
 	if o.Sent == nil {
 		o.Sent = func(int64) {}
 	}
-	return &Sender{Options: o, zeros: make([]byte, zeroSize)}
-}
-
-// Full reports whether another body would be refused now.
-func (s *Sender) Full() bool { return s.Bodies > 0 && s.bodies.Load() >= int64(s.Bodies) }
-
-// enter counts the start of a body, unless the maximum is reached.
-func (s *Sender) enter() bool {
-	if n := s.bodies.Add(1); s.Bodies > 0 && n > int64(s.Bodies) {
-		s.bodies.Add(-1)
-		return false
-	}
-	return true
+	return &Sender{Options: o, places: places{most: o.Bodies}, zeros: make([]byte, zeroSize)}
 }
 
 // Serve replies to GET or HEAD. w must be the server's own: a wrapper hides sendfile. With one of the errors
@@ -131,10 +118,10 @@ func (s *Sender) Serve(w http.ResponseWriter, r *http.Request, c Content) error 
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes */%d", c.Layout.Size()))
 		return err
 	}
-	if !s.enter() {
-		return ErrBusy
+	if err := s.places.enter(c.Owner); err != nil {
+		return err
 	}
-	defer s.bodies.Add(-1)
+	defer s.places.leave(c.Owner)
 	base, err := c.open(requested)
 	if err != nil {
 		return err

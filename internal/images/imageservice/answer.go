@@ -1,9 +1,11 @@
 package imageservice
 
 import (
+	"net"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/download"
@@ -104,8 +106,8 @@ func (s *service) bootArtifact(w http.ResponseWriter, r *http.Request, req *requ
 func (s *service) system(
 	r *http.Request, req *request, find func(version, architecture, imageType string) (*liveisos.Image, error),
 ) (*liveisos.Image, error) {
-	if s.full(r) {
-		return nil, download.ErrBusy
+	if err := s.busy(r, req); err != nil {
+		return nil, err
 	}
 	kind := ""
 	if req.imageType == string(wire.ImageTypeDisconnectedIso) {
@@ -114,18 +116,33 @@ func (s *service) system(
 	return find(req.version, req.arch, kind)
 }
 
-// full reports whether a request asks for a body while as many are sent as may be at once.
-func (s *service) full(r *http.Request) bool {
+// busy returns an error for a request that asks for a body while as many are sent as may be at once.
+func (s *service) busy(r *http.Request, req *request) error {
 	conditional := r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
-	return r.Method == http.MethodGet && !conditional && s.sender.Full()
+	if r.Method != http.MethodGet || conditional {
+		return nil
+	}
+	return s.sender.Busy(ownerOf(r, req))
+}
+
+// ownerOf names who a body counts for: an InfraEnv, or, of files that need no credential, the address of the client.
+func ownerOf(r *http.Request, req *request) string {
+	if req.infraEnvID != uuid.Nil {
+		return req.infraEnvID.String()
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 // imageOf returns the image of an InfraEnv, made now or kept from an earlier request. It requests the configuration
 // from the API each time, which checks the credential and reports whether anything changed.
 func (s *service) imageOf(r *http.Request, req *request, artifact string) (*builtImage, *liveisos.Image, error) {
 	req.artifact = artifact
-	if s.full(r) {
-		return nil, nil, download.ErrBusy
+	if err := s.busy(r, req); err != nil {
+		return nil, nil, err
 	}
 	entry, err := s.configs.get(r, req, artifact)
 	if err != nil {
@@ -144,7 +161,7 @@ func (s *service) imageOf(r *http.Request, req *request, artifact string) (*buil
 
 // send answers with a file made from the live ISO of a system.
 func (s *service) send(w http.ResponseWriter, r *http.Request, req *request, system *liveisos.Image, c download.Content) error {
-	c.Open = system.Open
+	c.Open, c.Owner = system.Open, ownerOf(r, req)
 	bodies := 0
 	c.Begin = func(status int) {
 		req.status = status

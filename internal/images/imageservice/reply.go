@@ -32,6 +32,9 @@ func (s *service) refuse(w http.ResponseWriter, r *http.Request, err error) int 
 		return refused.status
 	case errors.As(err, &notReady):
 		return later(w, notReady.RetryAfter, notReady.Error())
+	case errors.Is(err, download.ErrShare):
+		const share = "one InfraEnv, or one address without a credential, has its share of the %d images that are sent at once: try again in %s"
+		return later(w, busyPause, fmt.Sprintf(share, s.Bodies, busyPause))
 	case errors.Is(err, download.ErrBusy):
 		return later(
 			w,

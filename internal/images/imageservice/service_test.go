@@ -357,6 +357,38 @@ func TestReadersAboveTheLimitComeAgain(t *testing.T) {
 	require.Equal(t, 2, images.meter.begun)
 }
 
+func TestReadersOfOneImageLeavePlacesForOthers(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{RootfsSize: 64 << 20})
+	s := newService(t)
+	images := newImageService(t, s, path, func(o *imageservice.Options) { o.Bodies, o.Patience = 4, time.Hour })
+	file := func() string { return "/byid/" + s.infraEnv().ID.String() + "/4.22/x86_64/full.iso" }
+	one, other := file(), file()
+	for range 3 {
+		slowReader(t, images.url, one)
+	}
+	refused := images.get(one, "Range", "bytes=0-9")
+	require.Contains(t, refused.Reason(http.StatusServiceUnavailable), "has its share of the 4 images that are sent at once")
+	require.Equal(t, "10", refused.Header.Get("Retry-After"))
+	require.Equal(t, http.StatusPartialContent, images.get(other, "Range", "bytes=0-9").Status)
+	require.Equal(t, http.StatusPartialContent, images.get("/boot-artifacts/rootfs?version=4.22", "Range", "bytes=0-9").Status)
+}
+
+// Files that need no credential count for the address that they are sent to.
+func TestReadersOfBootArtifactsLeavePlacesForOthers(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{RootfsSize: 64 << 20})
+	s := newService(t)
+	images := newImageService(t, s, path, func(o *imageservice.Options) { o.Bodies, o.Patience = 4, time.Hour })
+	const rootfs = "/boot-artifacts/rootfs?version=4.22"
+	image := "/byid/" + s.infraEnv().ID.String() + "/4.22/x86_64/full.iso"
+	for range 3 {
+		slowReader(t, images.url, rootfs)
+	}
+	require.Contains(t, images.get(rootfs).Reason(http.StatusServiceUnavailable), "has its share of the 4 images")
+	require.Equal(t, http.StatusPartialContent, images.get(image, "Range", "bytes=0-9").Status)
+}
+
 func TestAnAPIThatIsAwayIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	path, _ := liveISO(t, isotest.Options{})
