@@ -126,7 +126,9 @@ func operatingSystem(components map[string]string) string {
 }
 
 // Images that agents of other implementations use by default (openshift/assisted-service,
-// internal/host/hostcommands/instruction_manager.go).
+// internal/host/hostcommands/instruction_manager.go). They are named by tag: their project publishes no digests to compare, and which
+// build fits depends on the agent that asks. INSTALLER_IMAGE and CONTROLLER_IMAGE name others, by digest where that is wanted; every
+// image of a release is named by its digest.
 const (
 	ForeignInstaller  = "quay.io/edge-infrastructure/assisted-installer:latest"
 	ForeignController = "quay.io/edge-infrastructure/assisted-installer-controller:latest"
@@ -147,7 +149,7 @@ func (a *StepArgs) nameImages(h *model.Host, images *duesteps.Images) {
 // images come from the cluster once they are frozen, from the registry before.
 func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraEnv, h *model.Host) (duesteps.Images, error) {
 	images := duesteps.Images{
-		Release: c.ReleaseImage, MustGather: map[string]string{},
+		Release: c.PinnedRelease(), MustGather: map[string]string{},
 	}
 	components := c.ReleaseComponents
 	// A cluster that an earlier version of the service prepared lacks the images that bootstrap hosts and hosts that
@@ -157,7 +159,7 @@ func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraE
 		validation.RunsFromDisk(h) && validation.WorkerOSImage(h) == "" && operatingSystem(components) == ""
 	if missing && c.ReleaseImage != "" && !a.Dummy { // an imported cluster has a release of its own
 		secret := cmp.Or(c.PullSecret, e.PullSecret) // an imported cluster has none
-		info, err := a.Releases.Info(ctx, c.ReleaseImage, secret)
+		info, err := a.Releases.Info(ctx, c.PinnedRelease(), secret)
 		if err != nil {
 			return images, err
 		}

@@ -9,6 +9,8 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/hostconfig/manifests"
@@ -37,6 +39,65 @@ type Files struct {
 	Dummy bool
 }
 
+// ResolveRelease freezes which release an installation uses: its digest, which its tag leads to now, and its components. A release
+// without the signature that the policy requires ends the preparation here, before any host is asked for anything.
+func (a *Files) ResolveRelease(ctx context.Context, r InstallRequest) error {
+	if a.Dummy {
+		return nil
+	}
+	stop := beat(ctx)
+	defer stop()
+	c, err := a.Store.Cluster(ctx, r.ClusterID)
+	if err != nil {
+		return nonRetryable(err)
+	}
+	if err := r.present(c); err != nil {
+		return err
+	}
+	if c.Status != model.ClusterPreparingForInstallation || c.ReleasePullSpec != "" {
+		return nil // hosts use it by now
+	}
+	info, verdict, err := a.Releases.Resolve(ctx, c.ReleaseImage, c.PullSecret)
+	if err != nil {
+		return refuse(err)
+	}
+	_, err = a.Store.UpdateCluster(ctx, c.ID, func(c *model.Cluster, tx *store.Tx) error {
+		if err := r.present(c); err != nil {
+			return err
+		}
+		if c.ReleasePullSpec == "" {
+			freeze(c, info)
+			c.ReleaseVerdict = verdict
+			showVerdict(tx, c)
+		}
+		return nil
+	})
+	return nonRetryable(err)
+}
+
+// freeze records the release that an installation uses.
+func freeze(c *model.Cluster, info release.Info) {
+	c.ReleasePullSpec, c.ReleaseComponents = info.PullSpec, map[string]string{}
+	for _, name := range append([]string{componentMCO, componentMustGather, componentCLI}, componentsCoreOS...) {
+		if image, ok := info.Images[name]; ok {
+			c.ReleaseComponents[name] = image
+		}
+	}
+}
+
+// showVerdict tells users who signed the release, or why it was not verified.
+func showVerdict(tx *store.Tx, c *model.Cluster) {
+	props := events.Props{"release": c.ReleasePullSpec}
+	switch v := c.ReleaseVerdict; {
+	case v.SignedBy != "":
+		props["signed_by"] = v.SignedBy
+		tx.Event(events.New(events.ReleaseVerified, lifecycle.AboutCluster(c), props, tx.Now()))
+	case v.Problem != "":
+		props["problem"] = v.Problem
+		tx.Event(events.New(events.ReleaseUnverified, lifecycle.AboutCluster(c), props, tx.Now()))
+	}
+}
+
 // ExtractInstaller loads the installer of the cluster's release into the cache of the
 // machine this runs on. GenerateIgnition finds it there, or loads it itself when it
 // runs elsewhere.
@@ -54,12 +115,7 @@ func (a *Files) ExtractInstaller(ctx context.Context, r InstallRequest) error {
 	}
 	defer installer.Close()
 	_, err = a.Store.UpdateCluster(ctx, c.ID, func(c *model.Cluster, _ *store.Tx) error {
-		c.ReleaseComponents = map[string]string{}
-		for _, name := range append([]string{componentMCO, componentMustGather, componentCLI}, componentsCoreOS...) {
-			if image, ok := installer.Release.Images[name]; ok {
-				c.ReleaseComponents[name] = image
-			}
-		}
+		freeze(c, installer.Release)
 		return nil
 	})
 	return nonRetryable(err)
@@ -123,7 +179,7 @@ func (a *Files) installer(ctx context.Context, c *model.Cluster) (*release.Insta
 	stop := beat(ctx)
 	defer stop()
 	installer, err := a.Releases.Installer(ctx, release.Need{
-		Image: c.ReleaseImage, Platform: c.Platform.Type, Version: c.OpenShiftVersion, FIPS: installconfig.WantsFIPS(c),
+		Image: c.PinnedRelease(), Platform: c.Platform.Type, Version: c.OpenShiftVersion, FIPS: installconfig.WantsFIPS(c),
 		PullSecret: c.PullSecret,
 	})
 	if err != nil {

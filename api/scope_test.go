@@ -34,6 +34,9 @@ var ownExercises = map[string]exercise{
 	"setOnFailure": {ok: func(w *fixture) call {
 		return put(ownClusterPath(w.defined())+"/on-failure", map[string]any{"on_failure": "fail"})
 	}},
+	"showClusterRelease": {ok: func(w *fixture) call {
+		return get(ownClusterPath(w.defined()) + "/release")
+	}},
 	"showBootArtifacts": {ok: func(w *fixture) call {
 		return get("/api/slipway/v1/infra-envs/" + w.infraEnv(w.defined()).ID.String() + "/boot-artifacts")
 	}},

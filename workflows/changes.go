@@ -16,6 +16,7 @@ func Changes() map[string]int {
 		"readable":                  3,
 		"refuse-signals":            1,
 		"replace-lost-hosts":        1,
+		"resolve-release":           1,
 		"rows-behind":               1,
 	}
 	for _, change := range steps.Changes() {

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
 	"slipway/internal/model"
@@ -253,6 +254,29 @@ func TestFailedIgnitionTakesTheClusterBack(t *testing.T) {
 	lines := w.lines()
 	indexOf(t, lines, "conclude false bad override")
 	require.Equal(t, 0, count(lines, "master-0 disk-clean"))
+}
+
+// The first check of a host writes to its disk.
+func TestAReleaseThatIsRefusedReachesNoHost(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	w.fails["resolve"] = []error{refused("require a signature of release sha256:1")}
+	env := environment(t, w)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, []string{"freeze", "conclude false require a signature of release sha256:1"}, w.lines())
+}
+
+// An installation from before this version continues without.
+func TestARunningInstallationResolvesNoRelease(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(1, 0)
+	w.fails["resolve"] = []error{refused("require a signature of release sha256:1")}
+	env := environment(t, w)
+	env.OnGetVersion("resolve-release", workflow.DefaultVersion, workflow.Version(1)).Return(workflow.DefaultVersion)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	indexOf(t, w.lines(), "conclude true ")
 }
 
 func TestUnansweredDecisionEndsTheHostAndTheCluster(t *testing.T) {

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
@@ -32,6 +33,13 @@ func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 	}
 	if err := w.lookAfterReset(ctx); err != nil {
 		return false, err
+	}
+	problem, err = w.resolve(ctx)
+	if err != nil {
+		return false, err
+	}
+	if problem != "" {
+		return w.concludePreparation(ctx, activities.PreparationOutcome{Reason: problem})
 	}
 	if err := w.startHosts(ctx); err != nil {
 		return false, err
@@ -65,6 +73,20 @@ func (w *clusterInstall) lookAfterReset(ctx workflow.Context) error {
 	}
 	var clusters *activities.Clusters
 	return w.record(ctx, "Look whether the installation runs", clusters.LookAtInstallation, w.request, nil)
+}
+
+// resolve freezes the digest of the release, by which hosts are asked for it, and says why it cannot be used.
+func (w *clusterInstall) resolve(ctx workflow.Context) (problem string, err error) {
+	if workflow.GetVersion(ctx, "resolve-release", workflow.DefaultVersion, 1) < 1 {
+		return "", nil
+	}
+	var files *activities.Files
+	options := withInstallerOptions(ctx, w.plan.Timeouts, "Resolve the release")
+	err = workflow.ExecuteActivity(options, files.ResolveRelease, w.request).Get(ctx, nil)
+	if err == nil || temporal.IsCanceledError(err) || isFailure(err, activities.FailureSuperseded) {
+		return "", err
+	}
+	return reason(err), nil
 }
 
 // failedCheck says which host has failed a check before its disk is written, and how; empty for none.

@@ -347,6 +347,10 @@ func (w *recorder) AwaitMilestone(ctx context.Context, r activities.MilestoneReq
 
 func (w *recorder) WasSent(context.Context, activities.StepRequest) (bool, error) { return true, nil }
 
+func (w *recorder) ResolveRelease(context.Context, activities.InstallRequest) error {
+	return w.fail("resolve")
+}
+
 func (w *recorder) ExtractInstaller(context.Context, activities.InstallRequest) error {
 	return w.fail("extract")
 }

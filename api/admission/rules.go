@@ -150,6 +150,7 @@ var rules = map[string]rule{
 	"ListKubeObjects":                     {roles: roles{admin, user, kube, viewer}, heavy: true},
 	"ShowOnFailure":                       {roles: roles{admin, user, viewer}},
 	"SetOnFailure":                        {roles: roles{admin, user}},
+	"ShowClusterRelease":                  {roles: roles{admin, user, viewer}},
 	"CreateToken":                         {roles: roles{admin}},
 	"ListTokens":                          {roles: roles{admin, user, viewer}},
 	"ListAudit":                           {roles: roles{admin, user, viewer, kube}},

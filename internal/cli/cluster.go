@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"slipway/internal/cli/view"
+	"slipway/internal/client"
 	"slipway/internal/wire"
 )
 
@@ -129,6 +130,7 @@ func (s *clusterShow) Run(ctx context.Context, at *ClusterCommands, t *Terminal)
 	if at.forPrograms() {
 		return at.print(t, c)
 	}
+	release, signature := releaseOf(ctx, at, c)
 	t.fields(
 		"Name",
 		c.Name,
@@ -144,6 +146,10 @@ func (s *clusterShow) Run(ctx context.Context, at *ClusterCommands, t *Terminal)
 		string(c.Progress.FinalizingStage),
 		"OpenShift",
 		c.OpenshiftVersion,
+		"Release",
+		release,
+		"Signature",
+		signature,
 		"Domain",
 		c.Name+"."+c.BaseDNSDomain,
 		"Control plane",
@@ -164,6 +170,21 @@ func (s *clusterShow) Run(ctx context.Context, at *ClusterCommands, t *Terminal)
 	}
 	printOperators(t, c.MonitoredOperators)
 	return nil
+}
+
+// releaseOf returns the release that the installation of a cluster uses, by its digest, and what its signatures say; both are empty before
+// one, and of a service that does not answer.
+func releaseOf(ctx context.Context, at *ClusterCommands, c *wire.Cluster) (pullSpec, verdict string) {
+	release, err := at.Client().ClusterRelease(ctx, c.ID, client.WithTimeout(workflowTime))
+	switch {
+	case err != nil || release.PullSpec == "":
+		return "", ""
+	case release.SignedBy != "":
+		return release.PullSpec, "good, by " + release.SignedBy
+	case release.Problem != "":
+		return release.PullSpec, "not verified: " + view.OneLine(release.Problem)
+	}
+	return release.PullSpec, "not verified: --release-signatures is off"
 }
 
 func addresses[T any](all []T, text func(T) string) string {

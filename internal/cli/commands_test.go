@@ -161,6 +161,24 @@ func TestShowNamesTheCommandAfterACancelledInstallation(t *testing.T) {
 	require.NotContains(t, out, "cluster reset", "the installation runs")
 }
 
+func TestShowSaysWhoSignedTheRelease(t *testing.T) {
+	t.Parallel()
+	const image, pullSpec = "quay.io/ocp/release:1", "quay.io/ocp/release@sha256:1"
+	for want, release := range map[string]wire.ClusterRelease{
+		"good, by OpenPGP key AB":                   {Image: image, PullSpec: pullSpec, Policy: "require", SignedBy: "OpenPGP key AB"},
+		"not verified: require a signature":         {Image: image, PullSpec: pullSpec, Policy: "warn", Problem: "require a\nsignature"},
+		"not verified: --release-signatures is off": {Image: image, PullSpec: pullSpec, Policy: "off"},
+	} {
+		out, err := run(t, (&fake{release: release}).serve(t), "cluster", "show", "green")
+		require.NoError(t, err)
+		require.Contains(t, out, pullSpec)
+		require.Contains(t, out, want)
+	}
+	out, err := run(t, (&fake{release: wire.ClusterRelease{Image: image}}).serve(t), "cluster", "show", "green")
+	require.NoError(t, err)
+	require.NotContains(t, out, "Signature:", "no installation has begun")
+}
+
 func TestCreateDefinesAClusterWithItsDiscoveryEnvironment(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "pull-secret.json")

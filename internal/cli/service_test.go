@@ -48,6 +48,8 @@ type fake struct {
 	requests []string // METHOD path body
 	// statuses are the first cluster's, one after the other, as it is read.
 	statuses []wire.ClusterStatus
+	// release is what an installation uses.
+	release wire.ClusterRelease
 	// silent keeps the workflow from answering.
 	silent bool
 	// noMoreEvents is called when events are asked for beyond the last.
@@ -200,6 +202,7 @@ func (f *fake) ownRoutes(r chi.Router) {
 	r.Get("/infra-envs/{ie}/usage", answer(200, wire.KeptBytes{
 		Bytes: 3 << 30, LimitBytes: 100 << 30, OwnerBytes: 5 << 30,
 	}))
+	r.Get("/clusters/{id}/release", answer(200, f.release))
 	r.Get("/clusters/{id}/workflow", func(w http.ResponseWriter, r *http.Request) {
 		if f.silent {
 			answer(503, wire.Error{Reason: "try again"})(w, r)

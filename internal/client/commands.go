@@ -95,6 +95,14 @@ func (c *Client) SetOnFailure(
 	return kept, err
 }
 
+// ClusterRelease reads the release that the installation of a cluster uses, and who signed it.
+func (c *Client) ClusterRelease(ctx context.Context, id uuid.UUID, options ...Option) (release wire.ClusterRelease, err error) {
+	err = c.do(ctx, call{
+		method: http.MethodGet, own: true, path: ownVersion(clusterPath(id)) + "/release", ok: http.StatusOK, into: &release,
+	}, options)
+	return release, err
+}
+
 // RetryHost retries a failed host, from its first stage.
 func (c *Client) RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
 	return c.command(ctx, hostPath(infraEnvID, hostID), "retry", options)

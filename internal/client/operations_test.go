@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -333,6 +334,15 @@ func operations() map[string]operation {
 		"EvictHost": {
 			func(ctx context.Context, c *client.Client) error { return c.EvictHost(ctx, envID, hostID) },
 			"POST /api/slipway/v1" + hostPath[len("/v2"):] + "/commands/evict", 202, "", "",
+		},
+		"ClusterRelease": {
+			func(ctx context.Context, c *client.Client) error {
+				release, err := c.ClusterRelease(ctx, clusterID)
+				if err == nil && release.SignedBy != "OpenPGP key AB" {
+					return fmt.Errorf("signed by %q", release.SignedBy)
+				}
+				return err
+			}, "GET /api/slipway/v1/clusters/" + clusterID.String() + "/release", 200, `{"image":"a","signed_by":"OpenPGP key AB"}`, "",
 		},
 		"Workflow": {
 			func(ctx context.Context, c *client.Client) error {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"time"
@@ -45,6 +46,10 @@ type Cluster struct {
 	OrgID            string `json:"org_id,omitempty"`
 	OpenShiftVersion string `json:"openshift_version,omitempty"`
 	ReleaseImage     string `json:"release_image,omitempty"`
+	// ReleasePullSpec is ReleaseImage by its digest, and ReleaseVerdict what its signatures say; both are frozen when an installation
+	// begins, so that hosts and the bootstrap get the same release wherever a tag leads meanwhile.
+	ReleasePullSpec string         `json:"release_pull_spec,omitempty"`
+	ReleaseVerdict  ReleaseVerdict `json:"release_verdict,omitzero"`
 	// ReleaseComponents are images of the release by component, frozen when an
 	// installation begins so that no step depends on the registry afterwards.
 	ReleaseComponents  map[string]string `json:"release_components,omitempty"`
@@ -113,6 +118,16 @@ type Cluster struct {
 	// reset). The hosts keep their statuses meanwhile.
 	DecisionOpen bool `json:"decision_open,omitempty"`
 }
+
+// ReleaseVerdict says who signed a release. The zero value: it was not looked at.
+type ReleaseVerdict struct {
+	Policy   string `json:"policy,omitempty"`    // off, warn or require, when it was looked at
+	SignedBy string `json:"signed_by,omitempty"` // the key, and its kind
+	Problem  string `json:"problem,omitempty"`   // why no signature is good: what was looked for, and where
+}
+
+// PinnedRelease returns the release of the installation by its digest; before one, the release as it is named.
+func (c *Cluster) PinnedRelease() string { return cmp.Or(c.ReleasePullSpec, c.ReleaseImage) }
 
 // SingleNode reports whether the cluster consists of one control plane host without workers.
 func (c *Cluster) SingleNode() bool { return c.ControlPlaneCount == 1 }

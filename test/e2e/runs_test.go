@@ -76,6 +76,7 @@ func (r *rack) ValidateHost(context.Context, activities.HostRef) (activities.Val
 	return activities.ValidationReport{}, nil
 }
 
+func (r *rack) ResolveRelease(context.Context, activities.InstallRequest) error   { return nil }
 func (r *rack) ExtractInstaller(context.Context, activities.InstallRequest) error { return nil }
 func (r *rack) GenerateIgnition(context.Context, activities.InstallRequest) error { return nil }
 

@@ -39,6 +39,9 @@ func readDeployment(o settings.Deployment, fipsFile string) (out deployment, err
 		return out, fmt.Errorf("read INSTALLER_SANDBOX: %w", err)
 	}
 	out.releases.Readable = o.InstallerPaths
+	if out.releases.Signatures, err = readSignatures(o); err != nil {
+		return out, err
+	}
 	out.installConfig.NoFIPS = !out.releases.HostFIPS && !release.SkipsHostCheck(o.InstallerEnvironment)
 	out.manifests = manifests.Options{SingleNodeDNS: o.SingleNodeDNS, TelemeterURL: o.TelemeterURL}
 	out.discovery = ignition.Deployment{InsecurePolicy: o.InsecurePolicy, OKDPackages: o.OKDPackages}

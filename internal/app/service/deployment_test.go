@@ -10,6 +10,7 @@ import (
 	"slipway/internal/app/settings"
 	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/images/release"
+	"slipway/internal/images/release/signature"
 )
 
 const someCertificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
@@ -44,7 +45,10 @@ func TestDeploymentReachesHostsAndClusters(t *testing.T) {
 
 	empty, err := readDeployment(settings.Deployment{}, notInFIPS)
 	require.NoError(t, err)
-	require.Equal(t, deployment{installConfig: installconfig.Options{NoFIPS: true}}, empty)
+	require.Equal(t, deployment{
+		installConfig: installconfig.Options{NoFIPS: true},
+		releases:      release.Options{Signatures: signature.Options{Policy: signature.Off}},
+	}, empty)
 	_, err = readDeployment(settings.Deployment{RootCA: write("none.pem", "x")}, notInFIPS)
 	require.ErrorContains(t, err, "SLIPWAY_ROOT_CA: no PEM certificate found in")
 	_, err = readDeployment(settings.Deployment{MirrorRegistries: write("bad.conf", "[")}, notInFIPS)

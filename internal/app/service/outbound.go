@@ -14,10 +14,15 @@ import (
 	"slipway/internal/platform/guard"
 )
 
-// outbound opens connections to registries. Users name images, and registries name other addresses; what settings name is reached
+// outbound opens connections to registries and signature stores. Users name images, and registries name other addresses; what settings name is reached
 // wherever it is.
-func (s *Service) outbound(mirrors []release.Mirror) (func(context.Context, string, string) (net.Conn, error), error) {
+func (s *Service) outbound(of release.Options) (func(context.Context, string, string) (net.Conn, error), error) {
 	o := guard.Outbound{Hosts: guard.Proxies(httpproxy.FromEnvironment())}
+	for _, store := range of.Signatures.Stores {
+		if host := store.Host(); host != "" {
+			o.Hosts = append(o.Hosts, host)
+		}
+	}
 	for _, text := range s.options.FetchNetworks {
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
@@ -26,7 +31,7 @@ func (s *Service) outbound(mirrors []release.Mirror) (func(context.Context, stri
 		o.Networks = append(o.Networks, network.Masked())
 	}
 	named := slices.Clone(s.options.InsecureRegistry)
-	for _, m := range mirrors {
+	for _, m := range of.Mirrors {
 		named = append(named, m.Location)
 		for _, l := range m.Locations {
 			named = append(named, l.Location)

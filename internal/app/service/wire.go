@@ -105,7 +105,7 @@ func (s *Service) assemble() error {
 	var err error
 	opts := s.deployment.releases
 	opts.PlainHTTP, opts.Architecture, opts.Now = s.options.InsecureRegistry, runtime.GOARCH, s.process.Now
-	if opts.Dial, err = s.outbound(opts.Mirrors); err != nil {
+	if opts.Dial, err = s.outbound(opts); err != nil {
 		return err
 	}
 	if os.Geteuid() != 0 {

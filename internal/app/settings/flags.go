@@ -142,6 +142,10 @@ type Deployment struct {
 	InstallerUser        string   `name:"installer-user" default:"65533" env:"INSTALLER_USER" help:"UID or UID:GID that the OpenShift installer runs as where the service runs as root; 0: as the service." placeholder:"UID"`
 	InstallerSandbox     string   `name:"installer-sandbox" default:"best-effort" enum:"required,best-effort,off" env:"INSTALLER_SANDBOX" help:"Run the OpenShift installer in a sandbox with its folder only: required, best-effort (where the machine makes one), or off."`
 	InstallerPaths       []string `name:"installer-paths" env:"INSTALLER_PATHS" sep:":" help:"More files and folders that the OpenShift installer may read in its sandbox, separated by colons." placeholder:"PATH"`
+	Signatures           string   `name:"release-signatures" env:"RELEASE_SIGNATURES" help:"What follows from a release without a good signature: off (nothing is verified), warn, or require (it is not installed); by default require where keys are given, else off." placeholder:"POLICY"`
+	SignatureKeys        []string `name:"release-signature-keys" env:"RELEASE_SIGNATURE_KEYS" help:"Files with the OpenPGP public keys, armored, that releases are signed by." placeholder:"FILE"`
+	SignatureStores      []string `name:"release-signature-stores" env:"RELEASE_SIGNATURE_STORES" help:"Where OpenPGP signatures of releases are: https://, http:// or, of a folder, file://; asked in this order." placeholder:"URL"`
+	CosignKeys           []string `name:"release-cosign-keys" env:"RELEASE_COSIGN_KEYS" help:"Files with the cosign public keys, PEM, that releases are signed by; the signatures are beside the release in its registry." placeholder:"FILE"`
 	TelemeterURL         string   `name:"telemeter-url" env:"SLIPWAY_TELEMETER_URL" help:"Where new clusters send telemetry, instead of Red Hat." placeholder:"URL"`
 }
 

@@ -33,6 +33,8 @@ const (
 	InstallationContinued                 Name = "installation_continued"
 	InstallConfigApplied                  Name = "install_config_applied"
 	PrepareInstallationFailed             Name = "prepare_installation_failed"
+	ReleaseUnverified                     Name = "release_unverified"
+	ReleaseVerified                       Name = "release_verified"
 	ProxySettingsChanged                  Name = "proxy_settings_changed"
 	ValidationsIgnored                    Name = "validations_ignored"
 	DiskSpeedSlowerThanSupported          Name = "disk_speed_slower_than_supported"
@@ -183,6 +185,14 @@ var catalogue = map[Name]entry{
 	PrepareInstallationFailed: {
 		severity: model.SeverityWarning, props: []string{"error"},
 		message: "Preparing the installation failed: {error}",
+	},
+	ReleaseUnverified: {
+		severity: model.SeverityWarning, props: []string{"release", "problem"},
+		message: "The signature of release {release} was not verified: {problem}",
+	},
+	ReleaseVerified: {
+		severity: model.SeverityInfo, props: []string{"release", "signed_by"},
+		message: "Release {release} is signed by {signed_by}",
 	},
 	ProxySettingsChanged: {
 		severity: model.SeverityInfo,

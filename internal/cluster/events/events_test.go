@@ -74,6 +74,9 @@ var ownEvents = map[string]string{
 	"cluster_undeleted":      "only Slipway brings deleted clusters back",
 	"installation_continued": "only Slipway has workflows that can be lost",
 
+	"release_unverified": "only Slipway verifies releases",
+	"release_verified":   "only Slipway verifies releases",
+
 	"host_registration_unproven": "only Slipway has tokens of hosts",
 	"host_approved":              "only Slipway has tokens of hosts",
 }

@@ -21,6 +21,7 @@ var clusterEffects = map[Effect]func(c *model.Cluster, from model.ClusterStatus,
 	EffectPrepared: func(c *model.Cluster, _ model.ClusterStatus, _ *ClusterFacts, rec Recorder) {
 		c.InstallAttempt++
 		c.ReleaseComponents, c.WorkflowStarted = nil, false
+		c.ReleasePullSpec, c.ReleaseVerdict = "", model.ReleaseVerdict{} // its tag can lead elsewhere than for the attempt before
 		c.LastPreparation = model.Preparation{Status: PreparationNotStarted}
 		c.Progress = model.ClusterProgress{}
 		c.Completion, c.InstallStartedAt = nil, rec.Now()

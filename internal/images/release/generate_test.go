@@ -138,7 +138,7 @@ func TestGenerateAHighlyAvailableCluster(t *testing.T) {
 		file("/opt/openshift/openshift/openshift-install-manifests.yaml"),
 		"invoker: assisted-installer",
 	)
-	require.Equal(t, p.ReleaseImage("4.20.33"), file("/opt/openshift/release-image"))
+	require.Equal(t, pinned(t, p), file("/opt/openshift/release-image"))
 	require.Equal(t, pullSecret.Reveal(), file("/root/.docker/config.json"))
 	for role, config := range map[string][]byte{"master": out.Master, "worker": out.Worker} {
 		require.NoError(t, document.Check(config))

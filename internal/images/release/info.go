@@ -28,8 +28,8 @@ const (
 // Info lists the images of a release.
 type Info struct {
 	Image        string            // as requested
-	PullSpec     string            // the same as a cluster pulls it: by digest where there are mirrors
-	Digest       string            // sha256:...
+	PullSpec     string            // the same by its digest, as hosts and the cluster pull it
+	Digest       string            // sha256:... of the image for one architecture; PullSpec can name a list of them
 	Version      string            // like 4.20.33
 	Architecture string            // as Go names it
 	Images       map[string]string // by component: machine-config-operator, must-gather, ...
@@ -65,7 +65,7 @@ func (r *Releases) Info(ctx context.Context, image string, pullSecret model.Secr
 			r.remember(known)
 		}
 		info = known
-		info.PullSpec = pullSpec(r.opts.Mirrors, image, f.digest)
+		info.PullSpec = pullSpec(image, f.digest)
 		return nil
 	})
 	if err != nil {

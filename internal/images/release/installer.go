@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"slipway/internal/images/release/signature"
 	"slipway/internal/model"
 )
 
@@ -21,7 +22,7 @@ type Installer struct {
 	releases *Releases
 }
 
-// Installer downloads the installer of a release that suits a cluster. Concurrent callers wait for one download; it continues when they
+// Installer downloads the installer of a release that suits a cluster, once its signature is good where one is required. Concurrent callers wait for one download; it continues when they
 // give up. Errors are as for Info, and a model.ErrUnprocessable when the release has no installer that runs on this machine.
 func (r *Releases) Installer(ctx context.Context, n Need) (*Installer, error) {
 	info, err := r.Info(ctx, n.Image, n.PullSecret)
@@ -30,6 +31,11 @@ func (r *Releases) Installer(ctx context.Context, n Need) (*Installer, error) {
 	}
 	if err := checkVersion(info, n); err != nil {
 		return nil, err
+	}
+	if r.signatures.Policy() == signature.Require {
+		if _, err := r.verify(ctx, info, n.PullSecret); err != nil {
+			return nil, err
+		}
 	}
 	b, err := r.choose(info, n)
 	if err != nil {

@@ -126,15 +126,11 @@ func digestsOnly(mirrors []Mirror, image string) string {
 		"name the release by its digest in RELEASE_IMAGES, or let tags use the mirror"
 }
 
-// pullSpec returns an image as a new cluster pulls it: by digest where it has mirrors, because mirrors of clusters are for digests only.
-func pullSpec(mirrors []Mirror, image, digest string) string {
-	m, _ := longestMatch(mirrors, image)
-	if len(m.Locations) == 0 || strings.Contains(image, "@") {
-		return image
-	}
-	name := image
-	if colon := strings.LastIndexByte(image, ':'); colon > strings.LastIndexByte(image, '/') {
-		name = image[:colon]
+// pullSpec returns an image by its digest: its tag can be moved, and mirrors of clusters are asked by digest only.
+func pullSpec(image, digest string) string {
+	name, _, _ := strings.Cut(image, "@")
+	if colon := strings.LastIndexByte(name, ':'); colon > strings.LastIndexByte(name, '/') {
+		name = name[:colon]
 	}
 	return name + "@" + digest
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"golang.org/x/sync/singleflight"
 
+	"slipway/internal/images/release/signature"
 	"slipway/internal/platform/filelock"
 )
 
@@ -55,6 +56,8 @@ type Options struct {
 	// Sandbox keeps installers from everything but their folder; Readable are more files and folders that they may read.
 	Sandbox  Sandbox
 	Readable []string
+	// Signatures say how releases are verified; stores are reached by Transport.
+	Signatures signature.Options // none is
 	// HostFIPS: the machine this runs on is in FIPS mode, which clusters in FIPS mode require.
 	HostFIPS bool
 	Now      func() time.Time // required
@@ -79,18 +82,20 @@ func orDefault[T int64 | time.Duration](value, otherwise T) T {
 // Releases reads releases and keeps installers in a folder. It is safe for concurrent
 // use, and several processes may share a folder.
 type Releases struct {
-	opts      Options
-	transport http.RoundTripper
-	cache     *cache
-	work      string // folders of running installers
-	workLock  string
-	downloads singleflight.Group
-	runs      chan struct{} // installers that run
-	stop      context.CancelFunc
-	running   context.Context // ends with Close
+	opts       Options
+	transport  http.RoundTripper
+	signatures *signature.Verifier
+	cache      *cache
+	work       string // folders of running installers
+	workLock   string
+	downloads  singleflight.Group
+	runs       chan struct{} // installers that run
+	stop       context.CancelFunc
+	running    context.Context // ends with Close
 
-	mu    sync.Mutex
-	infos map[string]Info // by digest
+	mu       sync.Mutex
+	infos    map[string]Info   // by digest
+	verified map[string]string // who signed a release, by digest
 }
 
 // Open returns releases that keep their installers below dir, which other users cannot list. Without
@@ -107,14 +112,17 @@ func Open(dir string, opts Options) (*Releases, error) {
 			return nil, fmt.Errorf("open release cache: %w", err)
 		}
 	}
+	opts.Signatures.Transport, opts.Signatures.Now = opts.Transport, opts.Now
 	r := &Releases{
-		opts:      opts,
-		transport: &plainHTTPGuard{next: opts.Transport, allowed: opts.PlainHTTP},
-		cache:     &cache{dir: filepath.Join(dir, "installers"), limit: opts.CacheLimit, now: opts.Now, mode: opts.User.programMode()},
-		work:      filepath.Join(dir, "work"),
-		workLock:  filepath.Join(dir, "work.lock"),
-		runs:      make(chan struct{}, opts.Runs),
-		infos:     map[string]Info{},
+		opts:       opts,
+		transport:  &plainHTTPGuard{next: opts.Transport, allowed: opts.PlainHTTP},
+		signatures: signature.New(opts.Signatures),
+		cache:      &cache{dir: filepath.Join(dir, "installers"), limit: opts.CacheLimit, now: opts.Now, mode: opts.User.programMode()},
+		work:       filepath.Join(dir, "work"),
+		workLock:   filepath.Join(dir, "work.lock"),
+		runs:       make(chan struct{}, opts.Runs),
+		infos:      map[string]Info{},
+		verified:   map[string]string{},
 	}
 	mode := opts.User.folderMode()
 	for _, d := range []string{dir, r.cache.dir, r.work} {

@@ -79,7 +79,7 @@ func TestConfigOfADisconnectedImageIsMadeByTheInstallerOfItsRelease(t *testing.T
 	d, err := document.Parse(config)
 	require.NoError(t, err)
 	require.Len(t, d.Files(), 4, "no file of what was not set")
-	require.Equal(t, "agent create unconfigured-ignition of "+c.ReleaseImage, bootstrapFile(t, config, "/called"))
+	require.Equal(t, "agent create unconfigured-ignition of "+pinned(t, p), bootstrapFile(t, config, "/called"))
 	require.Contains(
 		t,
 		bootstrapFile(t, config, "/mirror/registries.conf"),

@@ -45,9 +45,10 @@ var allowed = []importRule{
 	{"internal/platform/idlememory", nil, "reads the memory of its own process only"},
 	{"internal/platform/encryption", nil, "keys import nothing"},
 	{"internal/platform/sandbox", nil, "programs are run whatever they are"},
+	{"internal/images/release/signature", []string{"internal/model"}, "verifies what it is given, and what stores have"},
 	{
 		"internal/images/release",
-		slices.Concat([]string{"internal/platform/sandbox", "internal/platform/filelock"}, formats, nouns),
+		slices.Concat([]string{"internal/platform/sandbox", "internal/platform/filelock", "internal/images/release/signature"}, formats, nouns),
 		"a noun that runs the programs of releases",
 	},
 	{"internal/model", []string{"internal/wire"}, "nouns are made of formats"},
