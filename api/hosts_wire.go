@@ -11,6 +11,7 @@ import (
 	"slipway/internal/cluster/steps"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
+	"slipway/internal/platform/redact"
 	"slipway/internal/wire"
 )
 
@@ -175,7 +176,7 @@ func labelsFromWire(list []wire.NodeLabelParams) map[string]string {
 }
 
 func stageFromWire(p wire.HostProgress) (model.Stage, string) {
-	return model.Stage(deref(p.CurrentStage)), deref(p.ProgressInfo)
+	return model.Stage(deref(p.CurrentStage)), redact.Text(deref(p.ProgressInfo))
 }
 
 func idOrNil(id uuid.UUID) *uuid.UUID {

@@ -15,6 +15,7 @@ import (
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/model"
 	"slipway/internal/platform/blob"
+	"slipway/internal/platform/redact"
 	"slipway/internal/platform/spool"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -63,7 +64,7 @@ func (s *server) installerLog(ctx context.Context, c *model.Cluster) written {
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(out, masked(string(text), secretsOf(c)))
+		_, err = io.WriteString(out, redact.Lines(masked(string(text), secretsOf(c))))
 		return err
 	}
 }
@@ -85,7 +86,7 @@ func secretsIn(tree any) []string {
 	switch node := tree.(type) {
 	case map[string]any:
 		for name, value := range node {
-			if text, ok := value.(string); ok && secretName(name) {
+			if text, ok := value.(string); ok && redact.Name(name) {
 				out = append(out, text)
 				continue
 			}

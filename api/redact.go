@@ -11,16 +11,13 @@ import (
 
 	"slipway/api/admission"
 	"slipway/internal/platform/auth"
+	"slipway/internal/platform/redact"
 	"slipway/internal/wire"
 )
 
 // redacted stands for a secret that a caller is not to see. That there is one stays visible: the controller of a new cluster acts
 // on it.
-const redacted = "[redacted]"
-
-// secretWords are in the names of values that are secret in an install-config (bmc.password, pullSecret, vcenters[].password,
-// additionalTrustBundle is none), in its overrides, and in network settings (NMState: 802.1x, WireGuard, IPsec).
-var secretWords = []string{"password", "passphrase", "secret", "token", "credential", "privatekey", "psk", "presharedkey"}
+const redacted = redact.Mark
 
 // readsSecrets reports whether a caller sees the secrets of clusters, hosts and InfraEnvs: machines need none, and viewers are not to have
 // any.
@@ -117,7 +114,7 @@ func redactedTree(tree any) any {
 			case map[string]any, []any, bool, nil:
 				node[name] = redactedTree(value)
 			default: // a text or a number
-				if node[name] = redactedTree(value); secretName(name) {
+				if node[name] = redactedTree(value); redact.Name(name) {
 					node[name] = redacted
 				}
 			}
@@ -130,16 +127,6 @@ func redactedTree(tree any) any {
 		return withoutPassword(node)
 	}
 	return tree
-}
-
-func secretName(name string) bool {
-	name = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
-	for _, word := range secretWords {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // withoutPassword replaces the password of an address.

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -158,7 +157,7 @@ func (i *Installer) collect(ctx context.Context, r LogsRequest) ([]byte, error) 
 }
 
 // logOf returns the output of a command, and its error if it has one, without secrets.
-func (i *Installer) logOf(ctx context.Context, command hostexec.Cmd, secrets *strings.Replacer) string {
+func (i *Installer) logOf(ctx context.Context, command hostexec.Cmd, secrets redactor) string {
 	result, err := i.Runner.Run(ctx, command)
 	content := hostexec.LastLines(result.Stdout, commandLogLimit)
 	if err != nil {
@@ -169,7 +168,7 @@ func (i *Installer) logOf(ctx context.Context, command hostexec.Cmd, secrets *st
 
 // gather runs the script of the bootstrap services, which collects from all masters. The script writes to TAR_FILE, else to
 // HOME, which systemd does not set for services of root.
-func (i *Installer) gather(ctx context.Context, r LogsRequest, secrets *strings.Replacer) (name string, content []byte) {
+func (i *Installer) gather(ctx context.Context, r LogsRequest, secrets redactor) (name string, content []byte) {
 	bundle := "log-bundle-" + r.ClusterID.String() + ".tar.gz"
 	place := path.Join("/root", bundle)
 	said := i.logOf(ctx, hostexec.Cmd{

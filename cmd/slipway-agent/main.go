@@ -27,6 +27,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/platform/idlememory"
+	"slipway/internal/platform/redact"
 	"slipway/internal/version"
 )
 
@@ -57,7 +58,7 @@ func main() {
 	if o.Verbose {
 		level = slog.LevelDebug
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: redact.Attr}))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	saveMemory(ctx, log)
 	err := start(ctx, o, log)

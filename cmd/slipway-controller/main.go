@@ -18,6 +18,7 @@ import (
 	"slipway/controller"
 	"slipway/internal/client"
 	"slipway/internal/platform/hostexec"
+	"slipway/internal/platform/redact"
 	"slipway/internal/version"
 )
 
@@ -71,7 +72,7 @@ func run(ctx context.Context, args arguments) error {
 		Runner:              hostexec.Exec{},
 		MustGatherImages:    args.MustGatherImage,
 		NotifyReboots:       args.NotifyNumReboots,
-		Log:                 slog.New(slog.NewTextHandler(io.MultiWriter(os.Stderr, logFile), nil)),
+		Log:                 slog.New(slog.NewTextHandler(io.MultiWriter(os.Stderr, logFile), &slog.HandlerOptions{ReplaceAttr: redact.Attr})),
 	})
 }
 

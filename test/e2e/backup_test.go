@@ -137,7 +137,7 @@ func (f *fleet) ownDatabase(t *testing.T) (address string, environment []string)
 // openStore reads the rows of a database from now on.
 func (f *fleet) openStore(t *testing.T, address string) {
 	t.Helper()
-	keys, err := encryption.LoadOrCreate(filepath.Join(f.dataDir, "keys"))
+	keys, err := encryption.File{Path: filepath.Join(f.dataDir, "keys")}.LoadOrCreate()
 	require.NoError(t, err)
 	f.store, err = store.Open(t.Context(), store.Options{URL: address, Sealer: keys, Now: time.Now})
 	require.NoError(t, err)

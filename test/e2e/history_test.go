@@ -41,7 +41,7 @@ func histories(t *testing.T, dataDir string) []history {
 	c, err := client.DialContext(ctx, built.Temporal(t, dataDir))
 	require.NoError(t, err)
 	defer c.Close()
-	sealer, err := encryption.LoadOrCreate(filepath.Join(dataDir, "keys"))
+	sealer, err := encryption.File{Path: filepath.Join(dataDir, "keys")}.LoadOrCreate()
 	require.NoError(t, err)
 	list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: ""})
 	require.NoError(t, err)

@@ -90,7 +90,7 @@ func TestTheServiceReadsTheKeysOfTheChart(t *testing.T) {
 	for name, content := range secret.Data {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
 	}
-	keys, err := encryption.ReadFile(filepath.Join(dir, "keys"))
+	keys, err := encryption.File{Path: filepath.Join(dir, "keys")}.Read()
 	require.NoError(t, err)
 	require.Len(t, keys, 1)
 	private, public, err := auth.LoadOrCreateKeys(filepath.Join(dir, "token.key"))

@@ -199,7 +199,7 @@ func TestBackupsThatCannotBeRestoredLeaveNothing(t *testing.T) {
 	require.NoFileExists(t, elsewhere, "the keys outside of the folder go too")
 	write(t, elsewhere, "of another service\n")
 	_, err = run(t, "restore", made[0], "--data-dir", fresh, "--key-file", elsewhere, "--identity", mine)
-	require.ErrorContains(t, err, "require a --key-file that is not there, found "+elsewhere)
+	require.ErrorContains(t, err, "require a key file that is not there, found "+elsewhere)
 	require.FileExists(t, elsewhere)
 	_, err = run(t, "restore", made[0], "--data-dir", fresh, "--identity", mine)
 	require.NoError(t, err, "a good one after all")

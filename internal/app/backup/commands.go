@@ -53,7 +53,7 @@ func (c *Command) Run(ctx context.Context, p *process.Process, s *settings.Sourc
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(c.Path(c.DataDir)); err != nil {
+	if _, err := os.Stat(c.Path(c.DataDir, p.Env)); err != nil {
 		return fmt.Errorf("no service has been started with these settings: %w", err) // an open would make a database
 	}
 	place, end, err := c.open(ctx, p)
@@ -178,7 +178,7 @@ func destination(ctx context.Context, to string) (*gocloud.Bucket, error) {
 
 // open opens what is backed up, or filled. A bundled database that does not run is started.
 func (c *parts) open(ctx context.Context, p *process.Process) (place Place, end func(), err error) {
-	place = Place{DataDir: c.DataDir, KeyFile: c.Path(c.DataDir), DatabaseURL: c.DatabaseURL, Now: p.Now}
+	place = Place{DataDir: c.DataDir, KeyFile: c.Path(c.DataDir, p.Env), DatabaseURL: c.DatabaseURL, Now: p.Now}
 	if place.PGDump, err = postgres.Tool(c.DataDir, "pg_dump"); err != nil {
 		return place, nil, err
 	}
@@ -250,7 +250,7 @@ func (c *RestoreCommand) Run(ctx context.Context, p *process.Process) error {
 	if err != nil {
 		return err
 	}
-	if err := c.checkEmpty(); err != nil {
+	if err := c.checkEmpty(p); err != nil {
 		return err
 	}
 	if err := c.sameUser(); err != nil {
@@ -283,7 +283,7 @@ func (c *RestoreCommand) Run(ctx context.Context, p *process.Process) error {
 	}
 	about, err := c.restore(ctx, p, in, identities)
 	if err != nil {
-		return errors.Join(err, c.undo())
+		return errors.Join(err, c.undo(p))
 	}
 	if err := os.Remove(mark); err != nil {
 		return fmt.Errorf("restore: %w", err)
@@ -360,7 +360,7 @@ func (c *RestoreCommand) restore(ctx context.Context, p *process.Process, r io.R
 var caches = []string{"images", "releases"}
 
 // checkEmpty returns an error when the data folder or the key file has been used.
-func (c *RestoreCommand) checkEmpty() error {
+func (c *RestoreCommand) checkEmpty(p *process.Process) error {
 	entries, err := os.ReadDir(c.DataDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("look into the data folder: %w", err)
@@ -371,9 +371,9 @@ func (c *RestoreCommand) checkEmpty() error {
 				"move %s away, or name another --data-dir", filepath.Join(c.DataDir, e.Name()), c.DataDir)
 		}
 	}
-	if path := c.Path(c.DataDir); c.KeyFile.KeyFile != "" {
+	if path := c.Path(c.DataDir, p.Env); path != filepath.Join(c.DataDir, "keys") {
 		if _, err := os.Stat(path); err == nil {
-			return fmt.Errorf("require a --key-file that is not there, found %s: a restore replaces nothing", path)
+			return fmt.Errorf("require a key file that is not there, found %s: a restore replaces nothing", path)
 		}
 	}
 	return nil
@@ -381,7 +381,7 @@ func (c *RestoreCommand) checkEmpty() error {
 
 // undo empties the data folder again and removes the keys. The mark goes last. Objects in a bucket stay: they are sealed, and the next
 // restore writes the same ones.
-func (c *RestoreCommand) undo() error {
+func (c *RestoreCommand) undo(p *process.Process) error {
 	entries, err := os.ReadDir(c.DataDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("empty the data folder again: %w", err)
@@ -391,5 +391,5 @@ func (c *RestoreCommand) undo() error {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(c.DataDir, name)))
 		}
 	}
-	return errors.Join(err, os.RemoveAll(c.Path(c.DataDir)), os.RemoveAll(filepath.Join(c.DataDir, Unfinished)))
+	return errors.Join(err, os.RemoveAll(c.Path(c.DataDir, p.Env)), os.RemoveAll(filepath.Join(c.DataDir, Unfinished)))
 }

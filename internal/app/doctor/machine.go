@@ -192,7 +192,7 @@ func (e *examination) files(context.Context) {
 	if _, err := os.Stat(cluster); err != nil || e.Settings.DatabaseURL != "" {
 		return // a first start makes them; a database elsewhere is compared at the start
 	}
-	needed := []string{e.Settings.Path(dir)}
+	needed := []string{e.Settings.Path(dir, e.Process.Env)}
 	if e.Settings.AuthType != "none" && e.Settings.PrivateKey == "" && e.Settings.PublicKey == "" {
 		needed = append(needed, filepath.Join(dir, "token.key"))
 	}

@@ -21,10 +21,17 @@ type Commands struct {
 	List   listCommand   `cmd:"" default:"withargs" help:"List the keys, and how much each still encrypts."`
 	Rotate rotateCommand `cmd:"" help:"Put a new key in place, and wait until the service has encrypted everything with it."`
 	Remove removeCommand `cmd:"" help:"Remove a key that encrypts nothing any more."`
+	Seal   sealCommand   `cmd:"" help:"Seal a key file in clear with the key service of --key-service."`
+	Unseal unsealCommand `cmd:"" help:"Write a sealed key file in clear, to seal it with another key service or none."`
 }
 
 // place has the keys of a service, and what the service says of them.
 type place struct{ settings.Place }
+
+// file returns the key file.
+func (c *place) file(ctx context.Context, p *process.Process) (encryption.File, error) {
+	return c.MasterKeys(ctx, c.DataDir, p.Env)
+}
 
 // state holds the keys of the file, and what the service says of them.
 type state struct {
@@ -44,8 +51,8 @@ func (c *place) open(ctx context.Context, now func() time.Time) (*store.Store, e
 	return s, nil
 }
 
-func (c *place) read(ctx context.Context, s *store.Store) (state, error) {
-	keys, err := encryption.ReadFile(c.Path(c.DataDir))
+func read(ctx context.Context, file encryption.File, s *store.Store) (state, error) {
+	keys, err := file.Read()
 	if err != nil {
 		return state{}, err
 	}
@@ -79,12 +86,16 @@ type listCommand struct{ place }
 
 // Run prints a line a key, the key that encrypts first.
 func (c *listCommand) Run(ctx context.Context, p *process.Process) error {
+	file, err := c.file(ctx, p)
+	if err != nil {
+		return err
+	}
 	s, err := c.open(ctx, p.Now)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	found, err := c.read(ctx, s)
+	found, err := read(ctx, file, s)
 	if err != nil {
 		return err
 	}
@@ -122,28 +133,32 @@ type rotateCommand struct {
 
 // Run adds a key, unless the service is still busy with the last one, and waits.
 func (c *rotateCommand) Run(ctx context.Context, p *process.Process) error {
+	file, err := c.file(ctx, p)
+	if err != nil {
+		return err
+	}
 	s, err := c.open(ctx, p.Now)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	found, err := c.read(ctx, s)
+	found, err := read(ctx, file, s)
 	if err != nil {
 		return err
 	}
 	if _, done := found.left(); done || len(found.keys) == 1 {
-		key, err := encryption.AddKey(c.Path(c.DataDir))
+		key, err := file.AddKey()
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.Stdout, "key %s encrypts from now on: keep a copy of %s\n", key.ID(), c.Path(c.DataDir))
+		fmt.Fprintf(p.Stdout, "key %s encrypts from now on: keep a copy of %s\n", key.ID(), file.Path)
 	} else {
 		fmt.Fprintf(p.Stdout, "the service is still busy with key %s: no other is added\n", found.keys[0].ID())
 	}
-	return c.wait(ctx, p, s)
+	return c.wait(ctx, p, file, s)
 }
 
-func (c *rotateCommand) wait(ctx context.Context, p *process.Process, s *store.Store) error {
+func (c *rotateCommand) wait(ctx context.Context, p *process.Process, file encryption.File, s *store.Store) error {
 	if c.Wait <= 0 {
 		return nil
 	}
@@ -152,7 +167,7 @@ func (c *rotateCommand) wait(ctx context.Context, p *process.Process, s *store.S
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
-		found, err := c.read(ctx, s)
+		found, err := read(ctx, file, s)
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
@@ -180,19 +195,23 @@ type removeCommand struct {
 
 // Run refuses while anything is encrypted with the key.
 func (c *removeCommand) Run(ctx context.Context, p *process.Process) error {
+	file, err := c.file(ctx, p)
+	if err != nil {
+		return err
+	}
 	s, err := c.open(ctx, p.Now)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	found, err := c.read(ctx, s)
+	found, err := read(ctx, file, s)
 	if err != nil {
 		return err
 	}
 	if err := found.removable(c.Key); err != nil {
 		return err
 	}
-	if err := encryption.RemoveKey(c.Path(c.DataDir), c.Key); err != nil {
+	if err := file.RemoveKey(c.Key); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.Stdout, "key %s is removed; backups from before need it: keep a copy as long as you keep them\n", c.Key)

@@ -5,11 +5,13 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+
+	"slipway/internal/platform/redact"
 )
 
-// NewLogger returns the log that writes to w from a level on, in the format json or text.
+// NewLogger returns the log that writes to w from a level on, in the format json or text, without the secrets that errors repeat.
 func NewLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: redact.Attr}
 	if format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}

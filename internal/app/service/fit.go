@@ -47,7 +47,10 @@ func (s *Service) openKeys(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	path := s.options.Path(s.options.DataDir)
+	file, err := s.options.MasterKeys(ctx, s.options.DataDir, s.process.Env)
+	if err != nil {
+		return err
+	}
 	uses, err := db.KeyUses(ctx)
 	if err != nil {
 		return fmt.Errorf("read the keys that this database was used with: %w", err)
@@ -56,19 +59,20 @@ func (s *Service) openKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && len(uses)+len(sealed) > 0 {
-		return fmt.Errorf("key file %s is missing: this database holds secrets that only its keys open: restore the file from the backup", path)
+	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) && len(uses)+len(sealed) > 0 {
+		return fmt.Errorf("key file %s is missing: this database holds secrets that only its keys open: restore the file from the backup", file.Path)
 	}
-	keys, err := encryption.LoadOrCreate(path)
+	keys, err := file.LoadOrCreate()
 	if err != nil {
 		return err
 	}
 	if err := fits(keys, uses); err != nil && !s.options.ReplaceIdentity {
-		return fmt.Errorf("key file %s does not fit this database: %w: restore the file from the backup", path, err)
+		return fmt.Errorf("key file %s does not fit this database: %w: restore the file from the backup", file.Path, err)
 	}
 	switch err := db.Readable(ctx, keys); {
 	case errors.Is(err, store.ErrUnreadable):
-		return fmt.Errorf("key file %s does not fit this database: %w: restore the file from the backup", path, err)
+		return fmt.Errorf("key file %s does not fit this database: %w: found the keys %s: restore the file from the backup", file.Path, err,
+			names(keys.Held()))
 	case err != nil:
 		return err
 	}
@@ -78,13 +82,16 @@ func (s *Service) openKeys(ctx context.Context) error {
 		}
 	}
 	s.sealer = keys
+	if file.Service != nil && !keys.Sealed() {
+		s.logger.Warn("the key file is in clear, although a key service is given: slipway keys seal", "file", file.Path)
+	}
 	s.checks = append(s.checks, process.Check{Name: "keys", Ask: func(ctx context.Context) error {
 		uses, err := s.store.KeyUses(ctx)
 		if err != nil {
 			return err
 		}
 		if err := fits(keys, uses); err != nil && !s.options.ReplaceIdentity {
-			return fmt.Errorf("key file %s: %w", path, err)
+			return fmt.Errorf("key file %s: %w", file.Path, err)
 		}
 		return nil
 	}})

@@ -35,7 +35,7 @@ import (
 // uiOf serves what a service with this identity puts beside its API. Its Temporal does not answer.
 func uiOf(t *testing.T, identity identity) (*httptest.Server, *store.Store) {
 	t.Helper()
-	sealer, err := encryption.LoadOrCreate(filepath.Join(t.TempDir(), "keys"))
+	sealer, err := encryption.File{Path: filepath.Join(t.TempDir(), "keys")}.LoadOrCreate()
 	require.NoError(t, err)
 	temporal, err := frontend.Bundled("127.0.0.1:1", frontend.Certificates{})
 	require.NoError(t, err)

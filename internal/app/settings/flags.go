@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math"
 	"net/url"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -100,16 +99,6 @@ func (s Service) CheckDurations() error {
 		}
 	}
 	return errors.Join(wrong...)
-}
-
-// KeyFile says where the keys are that encrypt secrets.
-type KeyFile struct {
-	KeyFile string `name:"key-file" env:"SLIPWAY_KEY_FILE" type:"path" help:"File with the keys that encrypt secrets, best outside the data folder and its backup; by default keys in the data folder." placeholder:"FILE"`
-}
-
-// Path returns the path of the key file of a service with this data folder.
-func (k KeyFile) Path(dataDir string) string {
-	return cmp.Or(k.KeyFile, filepath.Join(dataDir, "keys"))
 }
 
 // Operators say what operators require.

@@ -25,18 +25,33 @@ var (
 	ErrKeyInUse = errors.New("key encrypts")
 )
 
-// ReadFile returns the keys of the file at path, the key that encrypts first. A file that other users can read is refused; without a file
-// it is an ErrNoKeyFile.
-func ReadFile(path string) ([]Key, error) {
-	data, err := read(path)
+// File is a file of keys, in clear or sealed by a key service.
+type File struct {
+	Path string
+	// Service seals what is written, and opens what is read; nil: the file is in clear.
+	Service Service
+}
+
+// Read returns the keys of the file, the key that encrypts first. A file that other users can read is refused; without a file it is an
+// ErrNoKeyFile.
+func (f File) Read() ([]Key, error) {
+	content, err := read(f.Path)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("read key file %s: %w", path, err)
+	_, keys, err := f.parse(content)
+	return keys, err
+}
+
+// parse returns the lines of the file, and their keys.
+func (f File) parse(content []byte) (lines []byte, keys []Key, err error) {
+	if lines, err = f.unseal(content); err == nil {
+		keys, err = parse(lines)
 	}
-	return keys, nil
+	if err != nil {
+		return nil, nil, fmt.Errorf("read key file %s: %w", f.Path, err)
+	}
+	return lines, keys, nil
 }
 
 func read(path string) ([]byte, error) {
@@ -82,21 +97,25 @@ func parse(data []byte) ([]Key, error) {
 
 // create writes a new key file, or keeps the file that another process created first. Linking a finished file
 // to its name is atomic and, unlike renaming, never replaces a file.
-func create(path string) error {
-	dir := filepath.Dir(path)
+func (f File) create() error {
+	dir := filepath.Dir(f.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".key-*")
+	content, err := f.seal([]byte(keyFileHeader + newKey().line()))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.WriteString(keyFileHeader + newKey().line())
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	made, err := os.CreateTemp(dir, ".key-*")
+	if err != nil {
 		return err
 	}
-	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+	defer func() { _ = os.Remove(made.Name()) }()
+	_, err = made.Write(content)
+	if err := errors.Join(err, made.Sync(), made.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(made.Name(), f.Path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncDir(dir)
@@ -110,9 +129,9 @@ func newKey() Key {
 
 // AddKey puts a new key at the top of the file, from where it encrypts, and returns it. Whoever reads the file meanwhile finds the
 // old content or the new one; owner and mode stay.
-func AddKey(path string) (Key, error) {
+func (f File) AddKey() (Key, error) {
 	var added Key
-	err := change(path, func(data []byte, keys []Key) ([]byte, error) {
+	err := f.change(f.seal, func(data []byte, keys []Key) ([]byte, error) {
 		for added = newKey(); slices.ContainsFunc(keys, func(k Key) bool { return k.number() == added.number() }); {
 			added = newKey() // values hold one byte of the id only
 		}
@@ -124,12 +143,12 @@ func AddKey(path string) (Key, error) {
 }
 
 // RemoveKey removes the key with that id from the file. Values that it encrypted cannot be decrypted after that.
-func RemoveKey(path, id string) error {
-	return change(path, func(data []byte, keys []Key) ([]byte, error) {
+func (f File) RemoveKey(id string) error {
+	return f.change(f.seal, func(data []byte, keys []Key) ([]byte, error) {
 		n := slices.IndexFunc(keys, func(k Key) bool { return k.ID() == id })
 		switch {
 		case n < 0:
-			return nil, fmt.Errorf("require the id of a key of %s, found %q", path, id)
+			return nil, fmt.Errorf("require the id of a key of %s, found %q", f.Path, id)
 		case n == 0:
 			return nil, fmt.Errorf("remove key %s: %w: require one that another has replaced", id, ErrKeyInUse)
 		}
@@ -142,9 +161,9 @@ func isKey(line []byte) bool {
 	return len(line) > 0 && line[0] != '#'
 }
 
-// change replaces the content of the file. Two that change it at once do so one after the other.
-func change(path string, fn func(data []byte, keys []Key) ([]byte, error)) error {
-	path, err := filepath.EvalSymlinks(path)
+// change replaces the lines of the file by those of fn, sealed. Two that change it at once do so one after the other.
+func (f File) change(seal func([]byte) ([]byte, error), fn func(data []byte, keys []Key) ([]byte, error)) error {
+	path, err := filepath.EvalSymlinks(f.Path)
 	if err != nil {
 		return fmt.Errorf("find key file: %w", err)
 	}
@@ -156,21 +175,24 @@ func change(path string, fn func(data []byte, keys []Key) ([]byte, error)) error
 	if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("lock the folder of the key file: %w", err)
 	}
-	data, err := read(path)
+	content, err := read(path)
 	if err != nil {
 		return err
 	}
-	if len(data) > 0 && data[len(data)-1] != '\n' {
-		data = append(data, '\n')
-	}
-	keys, err := parse(data)
+	data, keys, err := f.parse(content)
 	if err != nil {
-		return fmt.Errorf("read key file %s: %w", path, err)
+		return err
+	}
+	if data[len(data)-1] != '\n' {
+		data = append(data, '\n')
 	}
 	if data, err = fn(data, keys); err != nil {
 		return err
 	}
-	if err := replace(path, data); err != nil {
+	if content, err = seal(data); err != nil {
+		return fmt.Errorf("write key file: %w", err)
+	}
+	if err := replace(path, content); err != nil {
 		return fmt.Errorf("write key file: %w", err)
 	}
 	return nil

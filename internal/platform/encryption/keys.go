@@ -11,7 +11,7 @@ import (
 // Keys seal and open with the keys of a file. The file may change while they are used: Reload reads it again, as does a value
 // whose key they do not have. They are safe for concurrent use.
 type Keys struct {
-	path    string
+	file    File
 	held    atomic.Pointer[held]
 	reading sync.Mutex
 }
@@ -23,15 +23,14 @@ type held struct {
 	content []byte
 }
 
-// LoadOrCreate reads the keys of the file at path. A missing file is created with one random key, mode 0600,
-// atomically: several processes that start at once all use the same key. A file that other users can read is
-// refused.
-func LoadOrCreate(path string) (*Keys, error) {
-	k := &Keys{path: path}
+// LoadOrCreate reads the keys of the file. A missing file is created with one random key, mode 0600, atomically: several processes that
+// start at once all use the same key. A file that other users can read is refused.
+func (f File) LoadOrCreate() (*Keys, error) {
+	k := &Keys{file: f}
 	_, err := k.Reload()
 	if errors.Is(err, ErrNoKeyFile) {
-		if err := create(path); err != nil {
-			return nil, fmt.Errorf("create key file %s: %w", path, err)
+		if err := f.create(); err != nil {
+			return nil, fmt.Errorf("create key file %s: %w", f.Path, err)
 		}
 		_, err = k.Reload()
 	}
@@ -45,16 +44,16 @@ func LoadOrCreate(path string) (*Keys, error) {
 func (k *Keys) Reload() (changed bool, err error) {
 	k.reading.Lock()
 	defer k.reading.Unlock()
-	data, err := read(k.path)
+	data, err := read(k.file.Path)
 	if err != nil {
 		return false, err
 	}
 	if before := k.held.Load(); before != nil && bytes.Equal(before.content, data) {
 		return false, nil
 	}
-	keys, err := parse(data)
+	_, keys, err := k.file.parse(data)
 	if err != nil {
-		return false, fmt.Errorf("read key file %s: %w", k.path, err)
+		return false, err
 	}
 	old := make([][]byte, 0, len(keys)-1)
 	for _, key := range keys[1:] {
@@ -62,11 +61,14 @@ func (k *Keys) Reload() (changed bool, err error) {
 	}
 	sealer, err := New(keys[0].bytes, old...)
 	if err != nil {
-		return false, fmt.Errorf("parse key file %s: %w", k.path, err)
+		return false, fmt.Errorf("parse key file %s: %w", k.file.Path, err)
 	}
 	k.held.Store(&held{sealer, keys, data})
 	return true, nil
 }
+
+// Sealed reports whether the file is sealed by a key service.
+func (k *Keys) Sealed() bool { return Sealed(k.held.Load().content) }
 
 // Held returns the keys, the key that encrypts first.
 func (k *Keys) Held() []Key { return k.held.Load().keys }

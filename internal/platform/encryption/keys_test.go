@@ -16,7 +16,7 @@ import (
 func keyFile(t *testing.T) (string, *encryption.Keys) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "keys")
-	keys, err := encryption.LoadOrCreate(path)
+	keys, err := encryption.File{Path: path}.LoadOrCreate()
 	require.NoError(t, err)
 	return path, keys
 }
@@ -26,9 +26,9 @@ func TestKeysAreReadAgainForAValueOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path, slow := keyFile(t)
 	before := slow.Seal([]byte("old"), []byte("here"))
-	added, err := encryption.AddKey(path)
+	added, err := encryption.File{Path: path}.AddKey()
 	require.NoError(t, err)
-	quick, err := encryption.LoadOrCreate(path)
+	quick, err := encryption.File{Path: path}.LoadOrCreate()
 	require.NoError(t, err)
 	require.Equal(t, added.Header(), quick.Header())
 	require.NotEqual(t, added.Header(), slow.Header())
@@ -54,9 +54,9 @@ func TestKeysAreReadAgainForManyAtOnce(t *testing.T) {
 	t.Parallel()
 	for range 20 {
 		path, slow := keyFile(t)
-		_, err := encryption.AddKey(path)
+		_, err := encryption.File{Path: path}.AddKey()
 		require.NoError(t, err)
-		quick, err := encryption.LoadOrCreate(path)
+		quick, err := encryption.File{Path: path}.LoadOrCreate()
 		require.NoError(t, err)
 		sealed := quick.Seal([]byte("new"), []byte("here"))
 		var all sync.WaitGroup
@@ -83,7 +83,7 @@ func TestAddedKeyStandsAboveTheOthersAndKeepsTheFileAsItIs(t *testing.T) {
 	first := base64.StdEncoding.EncodeToString(key(1))
 	require.NoError(t, os.WriteFile(path, []byte("# of the company\n\n"+first), 0o640))
 	require.NoError(t, os.Chmod(path, 0o640))
-	added, err := encryption.AddKey(path)
+	added, err := encryption.File{Path: path}.AddKey()
 	require.NoError(t, err)
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -94,14 +94,14 @@ func TestAddedKeyStandsAboveTheOthersAndKeepsTheFileAsItIs(t *testing.T) {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o640), info.Mode())
-	keys, err := encryption.ReadFile(path)
+	keys, err := encryption.File{Path: path}.Read()
 	require.NoError(t, err)
 	require.Equal(t, added.ID(), keys[0].ID())
 
-	require.ErrorIs(t, encryption.RemoveKey(path, added.ID()), encryption.ErrKeyInUse)
-	require.ErrorContains(t, encryption.RemoveKey(path, "00000000"), `found "00000000"`)
-	require.NoError(t, encryption.RemoveKey(path, keys[1].ID()))
-	left, err := encryption.ReadFile(path)
+	require.ErrorIs(t, encryption.File{Path: path}.RemoveKey(added.ID()), encryption.ErrKeyInUse)
+	require.ErrorContains(t, encryption.File{Path: path}.RemoveKey("00000000"), `found "00000000"`)
+	require.NoError(t, encryption.File{Path: path}.RemoveKey(keys[1].ID()))
+	left, err := encryption.File{Path: path}.Read()
 	require.NoError(t, err)
 	require.Len(t, left, 1)
 	require.Equal(t, added.ID(), left[0].ID())
@@ -114,7 +114,7 @@ func TestTwentyKeysAddedAtOnceAreAllDifferent(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			_, err := encryption.AddKey(path)
+			_, err := encryption.File{Path: path}.AddKey()
 			if err != nil {
 				t.Error(err)
 			}
@@ -148,7 +148,7 @@ func TestReloadKeepsTheKeysWhenTheFileIsBadOrGone(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	_, err = keys.Reload()
 	require.ErrorIs(t, err, encryption.ErrNoKeyFile)
-	_, err = encryption.AddKey(path)
+	_, err = encryption.File{Path: path}.AddKey()
 	require.ErrorContains(t, err, "find key file")
 
 	got, err := keys.Open(sealed, nil)

@@ -100,7 +100,7 @@ func (s *Sealer) Open(sealed, aad []byte) ([]byte, error) {
 	}
 	aeads := s.aeads[sealed[1]]
 	if len(aeads) == 0 {
-		return nil, fmt.Errorf("key id %d: %w", sealed[1], ErrUnknownKey)
+		return nil, fmt.Errorf("key %02x...: %w", sealed[1], ErrUnknownKey)
 	}
 	for _, aead := range aeads {
 		if plain, err := unseal(aead, sealed, aad); err == nil {

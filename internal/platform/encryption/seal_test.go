@@ -132,7 +132,7 @@ func TestLoadOrCreateMakesAPrivateFileOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range sealers {
 		wg.Go(func() {
-			s, err := encryption.LoadOrCreate(path)
+			s, err := encryption.File{Path: path}.LoadOrCreate()
 			if err == nil {
 				sealers[i] = s
 			}
@@ -158,7 +158,7 @@ func TestLoadOrCreateReadsSeveralKeys(t *testing.T) {
 	line := func(k []byte) string { return base64.StdEncoding.EncodeToString(k) + "\n" }
 	path := filepath.Join(t.TempDir(), "seal.key")
 	require.NoError(t, os.WriteFile(path, []byte("# new\n"+line(key(2))+"\n"+line(key(1))), 0o600))
-	s, err := encryption.LoadOrCreate(path)
+	s, err := encryption.File{Path: path}.LoadOrCreate()
 	require.NoError(t, err)
 	_, err = s.Open(newSealer(t, key(1)).Seal(nil, nil), nil)
 	require.NoError(t, err)
@@ -180,7 +180,7 @@ func TestLoadOrCreateRefusesBadFiles(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "seal.key")
 			require.NoError(t, os.WriteFile(path, []byte(c.content), c.mode))
-			_, err := encryption.LoadOrCreate(path)
+			_, err := encryption.File{Path: path}.LoadOrCreate()
 			require.ErrorContains(t, err, c.want)
 			require.ErrorContains(t, err, path)
 		})

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/redact"
 )
 
 // Channels of LISTEN/NOTIFY.
@@ -34,6 +36,7 @@ func (t *Tx) Now() time.Time { return t.now }
 // Event appends to the history users read.
 func (t *Tx) Event(events ...model.Event) {
 	for _, e := range events {
+		e = redactedEvent(e)
 		var props []byte
 		if len(e.Props) > 0 {
 			props, _ = json.Marshal(e.Props) // values come from the catalogue: strings, numbers, ids
@@ -42,6 +45,19 @@ func (t *Tx) Event(events ...model.Event) {
 		t.batch.Queue(eventSQL(e),
 			e.Name, e.Category, e.Severity, e.ClusterID, e.HostID, e.InfraEnvID, e.RequestID, e.Message, props, e.At)
 	}
+}
+
+// redactedEvent returns an event without the secrets that programs repeat in its texts.
+func redactedEvent(e model.Event) model.Event {
+	e.Message = redact.Text(e.Message)
+	props := maps.Clone(e.Props)
+	for name, value := range props {
+		if text, isText := value.(string); isText {
+			props[name] = redact.Text(text)
+		}
+	}
+	e.Props = props
+	return e
 }
 
 // Count records an event for observers only; it is not stored.

@@ -12,6 +12,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
+	"slipway/internal/platform/redact"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/quota"
 	"slipway/internal/wire"
@@ -36,6 +37,7 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 	if !known || row.Reply == steps.ReplyUnexpected {
 		return model.Invalidf("require a step type of the API, found %q", r.StepType)
 	}
+	r.Error = redact.Text(r.Error) // programs repeat what they were given, and errors are kept, logged and shown
 	if r.ExitCode == exitMediaGone {
 		return s.mediaGone(ctx, infraEnvID, hostID, r)
 	}

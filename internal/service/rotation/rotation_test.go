@@ -51,7 +51,7 @@ func newSite(t *testing.T) *site {
 
 func (s *site) start(t *testing.T) *service {
 	t.Helper()
-	keys, err := encryption.LoadOrCreate(s.keyFile)
+	keys, err := encryption.File{Path: s.keyFile}.LoadOrCreate()
 	require.NoError(t, err)
 	tables, err := store.Open(t.Context(), store.Options{URL: s.url, Sealer: keys, Now: s.now})
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func (s *site) start(t *testing.T) *service {
 // rotate adds a key and makes the service read it.
 func (s *site) rotate(t *testing.T, services ...*service) string {
 	t.Helper()
-	added, err := encryption.AddKey(s.keyFile)
+	added, err := encryption.File{Path: s.keyFile}.AddKey()
 	require.NoError(t, err)
 	s.later.Add(1)
 	for _, service := range services {
@@ -191,7 +191,7 @@ func TestOldKeyEncryptsNothingAfterARotation(t *testing.T) {
 	require.Equal(t, int64(1), uses[first].Workflows)
 	require.Equal(t, uses[second].UsedSince.Add(time.Minute), s.temporal.asked, "others may have sealed a little longer with the old one")
 
-	require.NoError(t, encryption.RemoveKey(site.keyFile, first))
+	require.NoError(t, encryption.File{Path: site.keyFile}.RemoveKey(first))
 	fresh := site.start(t)
 	require.Len(t, fresh.keys.Held(), 1)
 	readable(t, fresh)
@@ -230,7 +230,7 @@ func TestKilledRotationContinues(t *testing.T) {
 	}
 	require.Positive(t, killed)
 	require.Zero(t, site.uses(t, s)[first].Values)
-	require.NoError(t, encryption.RemoveKey(site.keyFile, first))
+	require.NoError(t, encryption.File{Path: site.keyFile}.RemoveKey(first))
 	readable(t, site.start(t))
 }
 

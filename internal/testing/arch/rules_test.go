@@ -15,7 +15,7 @@ var nouns = []string{
 
 // Packages that many rules allow.
 var (
-	formats = []string{"internal/model", "internal/wire"}
+	formats = []string{"internal/model", "internal/wire", "internal/platform/redact"}
 	tables  = append([]string{"internal/platform/store"}, formats...)
 	files   = append([]string{"internal/platform/blob"}, tables...)
 	// remote lists the packages for programs on hosts and commands of users.
@@ -44,6 +44,9 @@ var allowed = []importRule{
 	{"internal/platform/hostexec", nil, "commands on a host import nothing"},
 	{"internal/platform/idlememory", nil, "reads the memory of its own process only"},
 	{"internal/platform/encryption", nil, "keys import nothing"},
+	{"internal/platform/keyservice", nil, "services seal whatever they are given"},
+	{"internal/platform/redact", nil, "texts are redacted whatever they are about"},
+	{"internal/testing/vaulttest", []string{"internal/platform/encryption"}, "stands in for a key service in tests"},
 	{"internal/platform/sandbox", nil, "programs are run whatever they are"},
 	{"internal/images/release/signature", []string{"internal/model"}, "verifies what it is given, and what stores have"},
 	{
