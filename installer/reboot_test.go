@@ -136,6 +136,19 @@ func TestWhatIsToldHoldsNoSecrets(t *testing.T) {
 	}
 }
 
+// Logs of a host have secrets of other systems too: they are known by their form.
+func TestLogsOfAHostHaveNoSecretsThatTheHostDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	said := "login\n  password: c4nary77\nread http://user:c4nary77@192.0.2.9: refused\nsha256:c4na stays\n"
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"dmesg": hostexectest.Prints(said)})
+	require.NoError(
+		t,
+		newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}),
+	)
+	require.Equal(t, "login\n  password: [redacted]\nread http://user:[redacted]@192.0.2.9: refused\nsha256:c4na stays\n",
+		tartest.FilesGzip(t, s.archive)[hostID.String()+"/dmesg.log"])
+}
+
 func TestSecretsThatBeginAlikeAreHiddenWhole(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"dmesg": hostexectest.Prints("first-password, first-password-of-two")})

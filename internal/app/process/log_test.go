@@ -2,7 +2,9 @@ package process_test
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,5 +31,16 @@ func TestChatterOfLibrariesIsForDebugging(t *testing.T) {
 		log.Info("tls cert unchanged on disk; returning cached cert")
 		log.Info("http: TLS handshake error")
 		require.Equal(t, want, out.String())
+	}
+}
+
+func TestLogOfAProcessHasNoSecrets(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"json", "text"} {
+		var out bytes.Buffer
+		log := process.NewLogger(&out, slog.LevelInfo, format).With("proxy", "http://user:c4nary@192.0.2.9")
+		log.Warn("read http://user:c4nary@192.0.2.9", "error", errors.New(`answered {"password":"c4nary"}`), "args", []string{"rd.iscsi.password=c4nary"})
+		require.NotContains(t, out.String(), "c4nary")
+		require.Equal(t, 4, strings.Count(out.String(), "[redacted]"), out.String())
 	}
 }

@@ -60,7 +60,8 @@ func (s *Service) openKeys(ctx context.Context) error {
 		return err
 	}
 	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) && len(uses)+len(sealed) > 0 {
-		return fmt.Errorf("key file %s is missing: this database holds secrets that only its keys open: restore the file from the backup", file.Path)
+		return fmt.Errorf("key file %s is missing: this database holds secrets that only its keys open: restore the file from the backup",
+			file.Path)
 	}
 	keys, err := file.LoadOrCreate()
 	if err != nil {

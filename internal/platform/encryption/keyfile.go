@@ -161,7 +161,7 @@ func isKey(line []byte) bool {
 	return len(line) > 0 && line[0] != '#'
 }
 
-// change replaces the lines of the file by those of fn, sealed. Two that change it at once do so one after the other.
+// change replaces the lines of the file by the lines that fn returns, sealed. Two that change it at once do so one after the other.
 func (f File) change(seal func([]byte) ([]byte, error), fn func(data []byte, keys []Key) ([]byte, error)) error {
 	path, err := filepath.EvalSymlinks(f.Path)
 	if err != nil {

@@ -146,9 +146,11 @@ func TestKeyFileStaysWhenTheServiceFails(t *testing.T) {
 		service encryption.Service
 		want    string
 	}{
-		"a service that does not answer":      {&broken{encrypt: down}, "seal it with the key service: connection refused"},
-		"a service that opens nothing":        {&broken{decrypt: down}, "open again what the key service sealed: connection refused"},
-		"a service that opens something else": {&broken{decrypt: func() ([]byte, error) { return nil, nil }}, "opens something else than it sealed"},
+		"a service that does not answer": {&broken{encrypt: down}, "seal it with the key service: connection refused"},
+		"a service that opens nothing":   {&broken{decrypt: down}, "open again what the key service sealed: connection refused"},
+		"a service that opens something else": {
+			&broken{decrypt: func() ([]byte, error) { return nil, nil }}, "opens something else than it sealed",
+		},
 		"a driver that panics": {
 			&broken{decrypt: func() ([]byte, error) { panic("nil pointer") }}, "the answer of the key service cannot be read: nil pointer",
 		},

@@ -1,5 +1,5 @@
-// Package redact takes secrets out of texts that leave for logs, events and the errors of steps: texts of programs, of which nobody knows
-// what they repeat. It looks for the forms in which secrets stand in texts; what has no such form, such as a password in a sentence, stays.
+// Package redact takes secrets out of texts that leave for logs, events and the errors of steps: texts of programs, which may repeat
+// what they were given. It looks for the forms in which secrets stand in texts; what has no such form, such as a password in a sentence, stays.
 package redact
 
 import (

@@ -67,3 +67,27 @@ func TestEventsAreObservedAfterTheirCommit(t *testing.T) {
 	require.Error(t, tell("lost", model.Conflictf("no")))
 	require.Equal(t, []string{"kept"}, seen)
 }
+
+func TestEventHasNoSecretThatItsTextsRepeat(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	cluster := uuid.New()
+	props := map[string]any{"error": "Authorization: Bearer c4nary77", "count": 3}
+	require.NoError(t, s.Write(t.Context(), func(tx *store.Tx) error {
+		tx.Event(model.Event{
+			Name: "failed", Category: "user", Severity: model.SeverityInfo, ClusterID: &cluster, At: time.Now(), Props: props,
+			Message: "Host m0: read http://user:c4nary77@192.0.2.9: refused",
+		})
+		return nil
+	}))
+	require.Contains(t, props["error"], "c4nary77", "the caller's map stays")
+	n := 0
+	require.NoError(t, s.EachEvent(t.Context(), store.EventFilter{ClusterID: cluster}, func(e model.Event) error {
+		n++
+		require.Equal(t, "Host m0: read http://user:[redacted]@192.0.2.9: refused", e.Message)
+		require.Equal(t, "Authorization: [redacted]", e.Props["error"])
+		require.InDelta(t, 3, e.Props["count"], 0)
+		return nil
+	}))
+	require.Equal(t, 1, n)
+}

@@ -309,3 +309,19 @@ func TestContainerOfAFailedInstallationFailsTheNextStep(t *testing.T) {
 	require.Contains(t, again.Error, "boot the host from the discovery image, then retry")
 	require.Contains(t, again.Error, "already in use")
 }
+
+func TestErrorOfAStepIsKeptWithoutTheSecretsItRepeats(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	c, env := l.cluster(t)
+	m := l.machine(env, 0)
+	m.register(t)
+	m.installing(t, c, "")
+	m.arm(t, c, "install", "step-1")
+	require.NoError(t, m.reply(t, wire.StepReply{
+		StepType: wire.StepTypeInstall, StepID: "step-1-" + m.id.String(), ExitCode: 1,
+		Error: `pull failed: {"auths":{"quay.io":{"auth":"cm9ib3Q6YzRuYXJ5"}}}: proxy http://user:c4nary@192.0.2.9`,
+	}))
+	require.Equal(t, `pull failed: {"auths":{"quay.io":{"auth":"[redacted]"}}}: proxy http://user:[redacted]@192.0.2.9`,
+		m.activity(t, c, "step-1").Error)
+}

@@ -39,7 +39,9 @@ func New(t *testing.T) *Vault {
 }
 
 // Environment names the server and the token for programs.
-func (v *Vault) Environment() []string { return []string{"VAULT_ADDR=" + v.URL, "VAULT_TOKEN=" + Token} }
+func (v *Vault) Environment() []string {
+	return []string{"VAULT_ADDR=" + v.URL, "VAULT_TOKEN=" + Token}
+}
 
 // Asked returns the paths that were asked for.
 func (v *Vault) Asked() []string {
