@@ -85,7 +85,7 @@ func freeze(c *model.Cluster, info release.Info) {
 	}
 }
 
-// showVerdict tells users who signed the release, or why it was not verified.
+// showVerdict writes an event about who signed the release, or why it was not verified.
 func showVerdict(tx *store.Tx, c *model.Cluster) {
 	props := events.Props{"release": c.ReleasePullSpec}
 	switch v := c.ReleaseVerdict; {

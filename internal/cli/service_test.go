@@ -48,7 +48,7 @@ type fake struct {
 	requests []string // METHOD path body
 	// statuses are the first cluster's, one after the other, as it is read.
 	statuses []wire.ClusterStatus
-	// release is what an installation uses.
+	// release is used by the installation.
 	release wire.ClusterRelease
 	// silent keeps the workflow from answering.
 	silent bool

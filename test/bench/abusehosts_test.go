@@ -23,7 +23,7 @@ type polling struct {
 	seen polls
 }
 
-// polls are what hosts were answered in some time.
+// polls count the answers to hosts in some time.
 type polls struct {
 	took []time.Duration // until polls were answered that are not held
 	late []time.Duration // how long after its time a held poll was answered

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// abuseRow is what happened beside a crowd.
+// abuseRow has the measurements beside a crowd.
 type abuseRow struct {
 	name       string
 	report     crowdReport

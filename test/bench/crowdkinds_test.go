@@ -34,7 +34,7 @@ var crowdKinds = map[string]func(*crowd){
 	"a flood of new hosts":            registrations,
 }
 
-// wrongTokens are not signed by the service.
+// wrongTokens sends tokens that the service has not signed.
 func wrongTokens(c *crowd) {
 	c.every(16, func() {
 		claims := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"sub":"%x","role":"admin"}`, rand.Uint64()))
@@ -43,7 +43,7 @@ func wrongTokens(c *crowd) {
 	})
 }
 
-// drippingBodies send large bodies of hosts at 4.5 KB/s, and small ones of a user at a byte a second.
+// drippingBodies sends large bodies of hosts at 4.5 KB/s, and small ones of a user at a byte a second.
 func drippingBodies(c *crowd) {
 	for _, env := range c.Envs {
 		path := fmt.Sprintf("%s/infra-envs/%s/hosts/%s/instructions", v2, env.ID, env.Host)
@@ -85,7 +85,7 @@ func statusOf(conn net.Conn) string {
 	return line[9:12]
 }
 
-// largeHeaders come without a credential.
+// largeHeaders sends headers without a credential.
 func largeHeaders(c *crowd) {
 	header := []byte("X-Large: " + strings.Repeat("x", 1<<20) + "\r\n\r\n")
 	c.every(400, func() {
@@ -120,7 +120,7 @@ func (c *crowd) unread(what, path, credential string) {
 	sleep(c.ctx, time.Second)
 }
 
-// imageReaders take all places of the image of one InfraEnv, while others ask for the image of another one.
+// imageReaders takes all places of the image of one InfraEnv, while others ask for the image of another one.
 func imageReaders(c *crowd) {
 	c.every(450, func() { c.unread("image", c.Envs[0].ImageURL, "Accept: */*") })
 	c.group.Go(func() {
@@ -156,7 +156,7 @@ func listReaders(c *crowd) {
 	c.every(60, func() { c.unread("program", "/agent/slipway-agent-amd64", "Accept: */*") })
 }
 
-// pipeliners send one request after the other and read no answer.
+// pipeliners sends one request after the other and reads no answer.
 func pipeliners(c *crowd) {
 	request := fmt.Appendf(nil, "GET %s/infra-envs/%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", v2, c.Wide, c.Address, c.Viewer)
 	health := fmt.Appendf(nil, "GET /health HTTP/1.1\r\nHost: %s\r\n\r\n", c.Address)
@@ -226,7 +226,7 @@ func heavyLists(c *crowd) {
 	c.every(4, func() { c.get("list", v2+"/clusters?with_hosts=true", "Authorization", "Bearer "+c.Viewer) })
 }
 
-// idleConnections say nothing after the handshake, or not even begin it.
+// idleConnections says nothing after the handshake, or does not even begin it.
 func idleConnections(c *crowd) {
 	c.every(400, func() {
 		conn := c.connect("idle")
@@ -263,7 +263,7 @@ func wrongLogs(c *crowd) {
 	})
 }
 
-// registrations of new hosts come with the token of one image.
+// registrations registers new hosts with the token of one image.
 func registrations(c *crowd) {
 	env := c.Envs[2]
 	c.every(8, func() {

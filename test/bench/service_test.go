@@ -130,7 +130,7 @@ func (s *service) administrator() model.Secret {
 	return s.context().Secret()
 }
 
-// context is how the command line of this machine reaches the service.
+// context returns how the command line of this machine reaches the service.
 func (s *service) context() contexts.Context {
 	s.tb.Helper()
 	file, err := contexts.Read(filepath.Join(s.dir, contexts.AdminFile))

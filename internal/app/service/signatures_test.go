@@ -66,7 +66,7 @@ func TestSignaturesAreSettings(t *testing.T) {
 		o    settings.Deployment
 		want string
 	}{
-		"a policy that there is not": {
+		"an unknown policy": {
 			settings.Deployment{Signatures: "on"}, `--release-signatures: require off, warn or require, found "on"`,
 		},
 		"a policy without a key": {

@@ -22,7 +22,8 @@ type Installer struct {
 	releases *Releases
 }
 
-// Installer downloads the installer of a release that suits a cluster, once its signature is good where one is required. Concurrent callers wait for one download; it continues when they
+// Installer downloads the installer of a release that suits a cluster, once its signature is good where one is
+// required. Concurrent callers wait for one download; it continues when they
 // give up. Errors are as for Info, and a model.ErrUnprocessable when the release has no installer that runs on this machine.
 func (r *Releases) Installer(ctx context.Context, n Need) (*Installer, error) {
 	info, err := r.Info(ctx, n.Image, n.PullSecret)

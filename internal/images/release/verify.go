@@ -78,7 +78,7 @@ func (r *Releases) signedBy(digest string) string {
 
 // attached reads the signatures of cosign beside an image that is named by its digest, at the first of its places that has some: they
 // are an image too, whose tag is the digest.
-func (r *Releases) attached(ctx context.Context, image string, pullSecret model.Secret) (all []signature.Attached, place string, err error) {
+func (r *Releases) attached(ctx context.Context, image string, pullSecret model.Secret) (_ []signature.Attached, place string, err error) {
 	keys, err := newKeychain(pullSecret)
 	if err != nil {
 		return nil, image, err

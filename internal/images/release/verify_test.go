@@ -32,7 +32,7 @@ import (
 	"slipway/internal/sim/payload"
 )
 
-// signed is a folder with the signature of a digest, and the key it is by.
+// signed makes a folder with the signature of a digest, and returns it with the key it is by.
 func signed(t *testing.T, digest string) signature.Options {
 	t.Helper()
 	config := &packet.Config{Algorithm: packet.PubKeyAlgoEdDSA}

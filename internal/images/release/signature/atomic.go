@@ -25,7 +25,7 @@ const (
 	maxPackets    = 32
 )
 
-// hashes are the ones that signatures are accepted with.
+// hashes lists the hashes that signatures are accepted with.
 var hashes = []crypto.Hash{crypto.SHA256, crypto.SHA384, crypto.SHA512}
 
 // ParseKeys reads armored public keys of OpenPGP.
@@ -51,7 +51,7 @@ func ParseKeys(data []byte) (openpgp.EntityList, error) {
 	}
 }
 
-// statement is what is signed (containers-signature(5), and sigstore/cosign, specs/SIGNATURE_SPEC.md).
+// statement is the signed text (containers-signature(5), and sigstore/cosign, specs/SIGNATURE_SPEC.md).
 type statement struct {
 	Critical struct {
 		Type  string `json:"type"`

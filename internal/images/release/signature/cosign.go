@@ -20,7 +20,7 @@ const leastRSABits = 2048
 // CosignKey is a public key of cosign.
 type CosignKey struct {
 	public crypto.PublicKey
-	id     string // SHA-256 of it, as openssl prints the one of its DER form
+	id     string // SHA-256 of its DER form
 }
 
 // ParseCosignKeys reads public keys in PEM, of ECDSA or RSA.

@@ -28,7 +28,7 @@ const (
 	Require Policy = "require" // the release is not installed
 )
 
-// ParsePolicy reads a policy. Empty is the one that fits the keys: Require with keys, Off without.
+// ParsePolicy reads a policy. Empty means the policy that fits the keys: Require with keys, Off without.
 func ParsePolicy(text string, keys bool) (Policy, error) {
 	policy := Policy(text)
 	switch {
@@ -80,7 +80,7 @@ type Attached struct {
 	Signature string // base64
 }
 
-// Image is what is verified.
+// Image is an image to verify.
 type Image struct {
 	Digest string // sha256:...
 	// Attached reads the signatures of cosign, and says where it looked.
@@ -187,7 +187,8 @@ func (s *search) failure(ctx context.Context) error {
 	if places == "" {
 		places = "--release-signature-stores names no store"
 	}
-	text := fmt.Sprintf("require a signature of release %s by a key of this service (--release-signatures), looked at %s", s.image.Digest, places)
+	text := fmt.Sprintf("require a signature of release %s by a key of this service (--release-signatures), looked at %s",
+		s.image.Digest, places)
 	if s.passing || ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", text, model.ErrUnavailable)
 	}
