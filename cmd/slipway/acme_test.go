@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -31,7 +32,7 @@ func TestServiceHasTheCertificateOfAnACMEServer(t *testing.T) {
 	require.True(t, pool.AppendCertsFromPEM(server.Roots()))
 	here := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: at}
 	await.True(t, func() bool {
-		c := &http.Client{Transport: &http.Transport{DialTLS: func(string, string) (net.Conn, error) {
+		c := &http.Client{Transport: &http.Transport{DialTLSContext: func(context.Context, string, string) (net.Conn, error) {
 			conn, err := net.DialTCP("tcp", nil, here)
 			if err != nil {
 				return nil, err

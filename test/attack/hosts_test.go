@@ -82,7 +82,8 @@ func bind(infraEnv, host, cluster string) request {
 }
 
 func logs(cluster, infraEnv, host string) request {
-	return upload(address("/clusters/%s/logs?logs_type=host&infra_env_id=%s&host_id=%s", cluster, infraEnv, host), "\x1f\x8b\x08log\n") // the head of a gzip file
+	const packed = "\x1f\x8b\x08log\n" // begins as a gzip file does
+	return upload(address("/clusters/%s/logs?logs_type=host&infra_env_id=%s&host_id=%s", cluster, infraEnv, host), packed)
 }
 
 // hostSpeaksForAnother registers a host with the image that the attackers have, and uses its token about the others of its InfraEnv.

@@ -158,7 +158,8 @@ func listReaders(c *crowd) {
 
 // pipeliners sends one request after the other and reads no answer.
 func pipeliners(c *crowd) {
-	request := fmt.Appendf(nil, "GET %s/infra-envs/%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", v2, c.Wide, c.Address, c.Viewer)
+	const format = "GET %s/infra-envs/%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n"
+	request := fmt.Appendf(nil, format, v2, c.Wide, c.Address, c.Viewer)
 	health := fmt.Appendf(nil, "GET /health HTTP/1.1\r\nHost: %s\r\n\r\n", c.Address)
 	c.every(300, func() {
 		conn := c.connect("pipeline")

@@ -39,7 +39,8 @@ func TestLogOfAProcessHasNoSecrets(t *testing.T) {
 	for _, format := range []string{"json", "text"} {
 		var out bytes.Buffer
 		log := process.NewLogger(&out, slog.LevelInfo, format).With("proxy", "http://user:c4nary@192.0.2.9")
-		log.Warn("read http://user:c4nary@192.0.2.9", "error", errors.New(`answered {"password":"c4nary"}`), "args", []string{"rd.iscsi.password=c4nary"})
+		log.Warn("read http://user:c4nary@192.0.2.9", "error", errors.New(`answered {"password":"c4nary"}`),
+			"args", []string{"rd.iscsi.password=c4nary"})
 		require.NotContains(t, out.String(), "c4nary")
 		require.Equal(t, 4, strings.Count(out.String(), "[redacted]"), out.String())
 	}

@@ -14,8 +14,8 @@ import (
 	"slipway/internal/platform/guard"
 )
 
-// outbound opens connections to registries and signature stores. Users name images, and registries name other addresses; what settings name is reached
-// wherever it is.
+// outbound opens connections to registries and signature stores. Users name images, and registries name other addresses; what settings name
+// is reached wherever it is.
 func (s *Service) outbound(of release.Options) (func(context.Context, string, string) (net.Conn, error), error) {
 	o := guard.Outbound{Hosts: guard.Proxies(httpproxy.FromEnvironment())}
 	for _, store := range of.Signatures.Stores {

@@ -70,13 +70,15 @@ func TestSignaturesAreSettings(t *testing.T) {
 			settings.Deployment{Signatures: "on"}, `--release-signatures: require off, warn or require, found "on"`,
 		},
 		"a policy without a key": {
-			settings.Deployment{Signatures: "require"}, "--release-signatures: require requires a key: --release-signature-keys or --release-cosign-keys",
+			settings.Deployment{Signatures: "require"},
+			"--release-signatures: require requires a key: --release-signature-keys or --release-cosign-keys",
 		},
 		"keys without a store": {
 			settings.Deployment{SignatureKeys: []string{openPGP}}, "--release-signature-keys: require --release-signature-stores",
 		},
 		"a store without keys": {
-			settings.Deployment{CosignKeys: []string{cosign}, SignatureStores: stores}, "--release-signature-stores: require --release-signature-keys",
+			settings.Deployment{CosignKeys: []string{cosign}, SignatureStores: stores},
+			"--release-signature-stores: require --release-signature-keys",
 		},
 		"a store that is no address": {
 			settings.Deployment{SignatureStores: []string{"mirror"}}, "--release-signature-stores: require a signature store such as",

@@ -54,7 +54,8 @@ func NewACME(o ACMEOptions) (*ACME, error) {
 	a := &ACME{ACMEOptions: o}
 	log := zap.New(&toSlog{log: o.Log})
 	a.cache = certmagic.NewCache(certmagic.CacheOptions{
-		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return a.config, nil }, Logger: log, RenewCheckInterval: o.Check,
+		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return a.config, nil },
+		Logger:           log, RenewCheckInterval: o.Check,
 	})
 	a.config = certmagic.New(a.cache, certmagic.Config{
 		Storage: &certmagic.FileStorage{Path: o.Dir}, Logger: log, OCSP: certmagic.OCSPConfig{DisableStapling: true},

@@ -39,7 +39,9 @@ func serve(t *testing.T, at int, o certificates.ACMEOptions) *site {
 	s := &site{ACME: acme, address: fmt.Sprintf("127.0.0.1:%d", at)}
 	listener, err := tls.Listen("tcp", s.address, acme.Server())
 	require.NoError(t, err)
-	server := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
+	server := &http.Server{
+		Handler: http.NotFoundHandler(), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0),
+	}
 	go func() { _ = server.Serve(listener) }()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -51,7 +53,8 @@ func serve(t *testing.T, at int, o certificates.ACMEOptions) *site {
 // sends returns the certificate that the listener sends for a name.
 func (s *site) sends(t *testing.T, name string) *x509.Certificate {
 	t.Helper()
-	conn, err := (&tls.Dialer{Config: &tls.Config{ServerName: name, InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", s.address) //nolint:gosec // looked at below
+	d := &tls.Dialer{Config: &tls.Config{ServerName: name, InsecureSkipVerify: true}} //nolint:gosec // the caller looks at it
+	conn, err := d.DialContext(t.Context(), "tcp", s.address)
 	require.NoError(t, err)
 	defer conn.Close()
 	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0]
@@ -87,7 +90,8 @@ func TestCertificatesOfAnACMEServer(t *testing.T) {
 
 func TestServiceAnswersWithoutItsACMEServer(t *testing.T) {
 	t.Parallel()
-	site := serve(t, pebble.Port(t), certificates.ACMEOptions{Directory: fmt.Sprintf("https://127.0.0.1:%d/dir", pebble.Port(t)), Dir: t.TempDir()})
+	directory := fmt.Sprintf("https://127.0.0.1:%d/dir", pebble.Port(t))
+	site := serve(t, pebble.Port(t), certificates.ACMEOptions{Directory: directory, Dir: t.TempDir()})
 	require.NotEmpty(t, site.sends(t, "slipway.example").Issuer.CommonName)
 	_, err := site.End()
 	require.ErrorContains(t, err, "slipway.example has no certificate of https://127.0.0.1:")

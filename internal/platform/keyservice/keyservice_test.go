@@ -55,7 +55,7 @@ func TestVaultSealsAKeyFile(t *testing.T) {
 
 func TestAWSKMSSealsAKeyFile(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var in struct{ KeyId, Plaintext, CiphertextBlob string } //nolint:revive,staticcheck // names of the API
+		var in struct{ KeyId, Plaintext, CiphertextBlob string } //nolint:revive // names of the API
 		_ = json.NewDecoder(r.Body).Decode(&in)
 		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 		out := map[string]string{"KeyId": in.KeyId}

@@ -1,5 +1,6 @@
 // Package redact takes secrets out of texts that leave for logs, events and the errors of steps: texts of programs, which may repeat
-// what they were given. It looks for the forms in which secrets stand in texts; what has no such form, such as a password in a sentence, stays.
+// what they were given. It looks for the forms in which secrets stand in texts; what has no such form, such as a password in a sentence,
+// stays.
 package redact
 
 import (
@@ -62,7 +63,10 @@ var rules = []rule{
 	{need: `=`, form: regexp.MustCompile(`(?i)(?:` + word + `)=(?:\\*"([^"\\]+)|'([^']+)|([^\s"'\\&;]+))`)},
 	{need: `--`, form: regexp.MustCompile(`(?i)\B--` + named + `\s+([^\s"'-][^\s"']*)`)},
 	// YAML: a line of its own, and members of {a: b}. Go prints a map as map[a:b].
-	{need: `:`, form: regexp.MustCompile(`(?im)^[ \t-]*["']?` + named + `["']?:[ \t]+["']?([^\s"'{\[|>&*][^\s"']*)["']?[ \t\r]*$`), secret: scalar},
+	{
+		need: `:`, secret: scalar,
+		form: regexp.MustCompile(`(?im)^[ \t-]*["']?` + named + `["']?:[ \t]+["']?([^\s"'{\[|>&*][^\s"']*)["']?[ \t\r]*$`),
+	},
 	{need: `:`, form: regexp.MustCompile(`(?i)[{,]\s*` + named + `:\s*["']?([^\s"',}{\[][^\s"',}]*)`), secret: scalar},
 	{need: `:`, form: regexp.MustCompile(`(?i)[\[ ]` + named + `:([^\s"',:\]}\[/][^\s"',\]}]*)`), secret: scalar},
 }

@@ -112,7 +112,8 @@ func TestSecretsOfJSONInJSONAreTakenOut(t *testing.T) {
 			var decoded any
 			require.NoError(t, json.Unmarshal([]byte(got), &decoded), "%s became %s", text, got)
 		}
-		require.NotContains(t, redact.Text(within(t, map[string]any{"auths": map[string]any{"a": map[string]string{"auth": auth}}}, levels)), auth)
+		auths := map[string]any{"auths": map[string]any{"a": map[string]string{"auth": auth}}}
+		require.NotContains(t, redact.Text(within(t, auths, levels)), auth)
 	}
 }
 
@@ -197,8 +198,9 @@ func TestLogHasNoSecretInMessagesAndAttributes(t *testing.T) {
 	t.Parallel()
 	address := "http://user:" + canary + "@192.0.2.9"
 	for name, value := range map[string]any{
-		"text": address, "error": fmt.Errorf("get: %w", errors.New(address)), "stringer": stringer{address}, "bytes": []byte("password=" + canary),
-		"list": []string{"a", address}, "map": map[string]string{"password": canary}, "struct": struct{ Address string }{address},
+		"text": address, "error": fmt.Errorf("get: %w", errors.New(address)), "stringer": stringer{address},
+		"bytes": []byte("password=" + canary),
+		"list":  []string{"a", address}, "map": map[string]string{"password": canary}, "struct": struct{ Address string }{address},
 		"pointer": &struct{ Address string }{address},
 	} {
 		out := logged(t, name, value)

@@ -2,6 +2,7 @@
 package pebble
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -43,7 +44,7 @@ func Port(t *testing.T) int {
 // New starts Pebble; certificates are good for some seconds.
 func New(t *testing.T, validated int, seconds int) *Server {
 	t.Helper()
-	folder := os.Getenv("PEBBLE")
+	folder := os.Getenv("PEBBLE") //nolint:forbidigo // of make
 	if folder == "" {
 		t.Skip("SKIP: this test needs Pebble (make test): PEBBLE names the folder with its programs")
 	}
@@ -78,7 +79,7 @@ func New(t *testing.T, validated int, seconds int) *Server {
 
 func (s *Server) run(program string, args ...string) {
 	s.t.Helper()
-	c := exec.Command(program, args...)
+	c := exec.CommandContext(context.WithoutCancel(s.t.Context()), program, args...)
 	c.Env = append(c.Environ(), "PEBBLE_VA_NOSLEEP=1")
 	c.Stdout, c.Stderr = s.t.Output(), s.t.Output()
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -90,7 +91,11 @@ func (s *Server) get(address string) ([]byte, error) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM([]byte(s.Authority))
 	c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
-	response, err := c.Get(address)
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.Do(r)
 	if err != nil {
 		return nil, err
 	}
