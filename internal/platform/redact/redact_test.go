@@ -55,44 +55,44 @@ func within(t testing.TB, member any, levels int) string {
 func TestEachFormOfASecretIsTakenOut(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"proxyconnect tcp: http://user:" + canary + "@192.0.2.9:3128/x: refused": "proxyconnect tcp: http://user:[redacted]@192.0.2.9:3128/x: refused",
-		"https://user:c4n@rYsecret9@example.com":                                 "https://user:[redacted]@example.com",
-		"postgres://:" + canary + "@/run/x":                                      "postgres://:[redacted]@/run/x",
-		"two http://a:" + canary + "@b https://c:" + canary + "@d":               "two http://a:[redacted]@b https://c:[redacted]@d",
-		"netroot=iscsi:user:" + canary + "@192.0.2.1::3260::iqn.x":               "netroot=iscsi:user:[redacted]@192.0.2.1::3260::iqn.x",
-		"> Authorization: Bearer " + canary:                                      "> Authorization: [redacted]",
-		"authorization: basic " + auth:                                           "authorization: [redacted]",
-		"map[Authorization:[Bearer " + canary + "] Accept:[x]]":                  "map[Authorization:[[redacted]] Accept:[x]]",
-		`{"Authorization":["Bearer ` + canary + `"]}`:                            `{"Authorization":["[redacted]"]}`,
-		"Proxy-Authorization: Basic " + auth + "\r\nHost: a":                     "Proxy-Authorization: [redacted]\r\nHost: a",
-		"X-Secret-Key: " + canary:                                                "X-Secret-Key: [redacted]",
-		"-H 'x-secret-key: " + canary + "' https://a":                            "-H 'x-secret-key: [redacted]' https://a",
-		"X-Vault-Token: " + canary + "\nA: b":                                    "X-Vault-Token: [redacted]\nA: b",
-		"Set-Cookie: slipway=" + canary + "; HttpOnly\nA: b":                     "Set-Cookie: [redacted]\nA: b",
-		"curl with bearer " + canary + " failed":                                 "curl with bearer [redacted] failed",
-		"GET /images?api_key=" + jwt + " 404":                                    "GET /images?api_key=[redacted] 404",
-		"bad token " + jwt + ".":                                                 "bad token [redacted].",
-		`{"auths":{"quay.io":{"auth":"` + auth + `","email":"a@b"}}}`:            `{"auths":{"quay.io":{"auth":"[redacted]","email":"a@b"}}}`,
-		"quay.io:\n  auth: " + auth + "\n":                                       "quay.io:\n  auth: [redacted]\n",
-		"console=tty0 rd.iscsi.password=" + canary + " quiet":                    "console=tty0 rd.iscsi.password=[redacted] quiet",
-		"rd.iscsi.in.password=" + canary:                                         "rd.iscsi.in.password=[redacted]",
-		"SITE_TOKEN=" + canary + " exec":                                         "SITE_TOKEN=[redacted] exec",
-		"PGPASSWORD='c4narY secret9' pg_dump":                                    "PGPASSWORD='[redacted]' pg_dump",
-		"/download?a=b&token=" + canary + "&c=d":                                 "/download?a=b&token=[redacted]&c=d",
-		"podman login --password " + canary + " quay.io":                         "podman login --password [redacted] quay.io",
-		"podman login --password=" + canary + " quay.io":                         "podman login --password=[redacted] quay.io",
-		"kubeadmin-password: " + canary:                                          "kubeadmin-password: [redacted]",
-		"bmc:\n  username: root\n  password: " + canary + "\n  a: b":             "bmc:\n  username: root\n  password: [redacted]\n  a: b",
-		"- passwordHash: '" + canary + "'\n":                                     "- passwordHash: '[redacted]'\n",
-		"stringData: {password: " + canary + ", user: x}":                        "stringData: {password: [redacted], user: x}",
-		"map[password:" + canary + " user:x]":                                    "map[password:[redacted] user:x]",
-		`{"passwd":{"users":[{"passwordHash":"` + canary + `"}]}}`:               `{"passwd":{"users":[{"passwordHash":"[redacted]"}]}}`,
-		`{"password" : "a\"` + canary + `\\","b":"c"}`:                           `{"password" : "[redacted]","b":"c"}`,
-		`{"password":1234567,"b":2}`:                                             `{"password":"[redacted]","b":2}`,
-		`{"clientSecret":"` + canary + `"`:                                       `{"clientSecret":"[redacted]"`,
-		`{"password":"` + canary:                                                 `{"password":"[redacted]`,
-		`{'token': '` + canary + `'}`:                                            `{'token': '[redacted]'}`,
-		`aws_secret_access_key = x, "secret_access_key": "` + canary + `"`:       `aws_secret_access_key = x, "secret_access_key": "[redacted]"`,
+		"proxy: http://user:" + canary + "@192.0.2.9:3128/x: refused":      "proxy: http://user:[redacted]@192.0.2.9:3128/x: refused",
+		"https://user:c4n@rYsecret9@example.com":                           "https://user:[redacted]@example.com",
+		"postgres://:" + canary + "@/run/x":                                "postgres://:[redacted]@/run/x",
+		"two http://a:" + canary + "@b https://c:" + canary + "@d":         "two http://a:[redacted]@b https://c:[redacted]@d",
+		"netroot=iscsi:user:" + canary + "@192.0.2.1::3260::iqn.x":         "netroot=iscsi:user:[redacted]@192.0.2.1::3260::iqn.x",
+		"> Authorization: Bearer " + canary:                                "> Authorization: [redacted]",
+		"authorization: basic " + auth:                                     "authorization: [redacted]",
+		"map[Authorization:[Bearer " + canary + "] Accept:[x]]":            "map[Authorization:[[redacted]] Accept:[x]]",
+		`{"Authorization":["Bearer ` + canary + `"]}`:                      `{"Authorization":["[redacted]"]}`,
+		"Proxy-Authorization: Basic " + auth + "\r\nHost: a":               "Proxy-Authorization: [redacted]\r\nHost: a",
+		"X-Secret-Key: " + canary:                                          "X-Secret-Key: [redacted]",
+		"-H 'x-secret-key: " + canary + "' https://a":                      "-H 'x-secret-key: [redacted]' https://a",
+		"X-Vault-Token: " + canary + "\nA: b":                              "X-Vault-Token: [redacted]\nA: b",
+		"Set-Cookie: slipway=" + canary + "; HttpOnly\nA: b":               "Set-Cookie: [redacted]\nA: b",
+		"curl with bearer " + canary + " failed":                           "curl with bearer [redacted] failed",
+		"GET /images?api_key=" + jwt + " 404":                              "GET /images?api_key=[redacted] 404",
+		"bad token " + jwt + ".":                                           "bad token [redacted].",
+		`{"auths":{"quay.io":{"auth":"` + auth + `","email":"a@b"}}}`:      `{"auths":{"quay.io":{"auth":"[redacted]","email":"a@b"}}}`,
+		"quay.io:\n  auth: " + auth + "\n":                                 "quay.io:\n  auth: [redacted]\n",
+		"console=tty0 rd.iscsi.password=" + canary + " quiet":              "console=tty0 rd.iscsi.password=[redacted] quiet",
+		"rd.iscsi.in.password=" + canary:                                   "rd.iscsi.in.password=[redacted]",
+		"SITE_TOKEN=" + canary + " exec":                                   "SITE_TOKEN=[redacted] exec",
+		"PGPASSWORD='c4narY secret9' pg_dump":                              "PGPASSWORD='[redacted]' pg_dump",
+		"/download?a=b&token=" + canary + "&c=d":                           "/download?a=b&token=[redacted]&c=d",
+		"podman login --password " + canary + " quay.io":                   "podman login --password [redacted] quay.io",
+		"podman login --password=" + canary + " quay.io":                   "podman login --password=[redacted] quay.io",
+		"kubeadmin-password: " + canary:                                    "kubeadmin-password: [redacted]",
+		"bmc:\n  username: root\n  password: " + canary + "\n  a: b":       "bmc:\n  username: root\n  password: [redacted]\n  a: b",
+		"- passwordHash: '" + canary + "'\n":                               "- passwordHash: '[redacted]'\n",
+		"stringData: {password: " + canary + ", user: x}":                  "stringData: {password: [redacted], user: x}",
+		"map[password:" + canary + " user:x]":                              "map[password:[redacted] user:x]",
+		`{"passwd":{"users":[{"passwordHash":"` + canary + `"}]}}`:         `{"passwd":{"users":[{"passwordHash":"[redacted]"}]}}`,
+		`{"password" : "a\"` + canary + `\\","b":"c"}`:                     `{"password" : "[redacted]","b":"c"}`,
+		`{"password":1234567,"b":2}`:                                       `{"password":"[redacted]","b":2}`,
+		`{"clientSecret":"` + canary + `"`:                                 `{"clientSecret":"[redacted]"`,
+		`{"password":"` + canary:                                           `{"password":"[redacted]`,
+		`{'token': '` + canary + `'}`:                                      `{'token': '[redacted]'}`,
+		`aws_secret_access_key = x, "secret_access_key": "` + canary + `"`: `aws_secret_access_key = x, "secret_access_key": "[redacted]"`,
 	} {
 		got := redact.Text(text)
 		require.Equal(t, want, got)
@@ -160,7 +160,8 @@ func TestTextsWithoutSecretsStayAsTheyAre(t *testing.T) {
 		"bearer authentication is required", "the authorization check refuses viewers", "authentication: none",
 		"create Secret openshift-config/pull-secret", `secrets "pull-secret" not found`, "quay.io/site/oauth-token:4.16",
 		`{"pull_secret_set":true,"token":null,"tokens":[1,2],"secrets":{"a":1}}`, "password: null", "password:", `{"password":""}`,
-		"key 3f315057 encrypts from now on", "rd.iscsi.initiator=iqn.1994-05.com.redhat:e6be3fd0", "auth: required", "eyJhbGciOiJ", "x-request-id: 17",
+		"key 3f315057 encrypts from now on", "rd.iscsi.initiator=iqn.1994-05.com.redhat:e6be3fd0", "auth: required", "eyJhbGciOiJ",
+		"x-request-id: 17",
 		"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUMvekNDQWVlZ0F3", "step failed on host", "cookies are not kept",
 	} {
 		require.Equal(t, text, redact.Text(text))
@@ -237,7 +238,8 @@ func TestLogWithoutSecretsIsAsBefore(t *testing.T) {
 	require.Equal(t, plain.String(), replaced.String())
 }
 
-const cleanLine = "step failed on host 3f315057-0000-4000-8000-000000000001: write the image to /dev/sda: exit status 1: no space left on device"
+const cleanLine = "step failed on host 3f315057-0000-4000-8000-000000000001: write the image to /dev/sda: " +
+	"exit status 1: no space left on device"
 
 func TestCleanLinesAllocateNothing(t *testing.T) {
 	attr := slog.String("message", cleanLine)
