@@ -194,7 +194,8 @@ func (a *abuse) print(w io.Writer) {
 		len(a.quiet.polls.took), milliseconds(percentile(a.quiet.polls.took, 50)), quiet, slices.Min(a.quiet.p99), slices.Max(a.quiet.p99),
 		len(a.quiet.p99), a.quiet.polls.lostInAll(), middle(a.quiet.share, func(v float64) float64 { return v }))
 	fmt.Fprintf(w, "| crowd of %s | requests | answers | polls | p50, p99 (ms) | p99 / quiet (goal %.1f) | held polls late by, p99 (ms) "+
-		"| lost (goal 0) | service, MB (goal %d) | PostgreSQL, buffers of TCP, MB | quiet again after (s) | %% of a core: service, others, stolen |\n",
+		"| lost (goal 0) | service, MB (goal %d) | PostgreSQL, buffers of TCP, MB | quiet again after (s) "+
+		"| %% of a core: service, others, stolen |\n",
 		a.window, abuseRatio, abuseMemoryMB)
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range a.rows {
