@@ -17,6 +17,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
+	"slipway/internal/testing/kepttexts"
 	"slipway/internal/testing/pgtest"
 	"slipway/internal/wire"
 )
@@ -51,9 +52,10 @@ func newScene(t *testing.T) *scene {
 	url := pgtest.Migrated(t, store.Migrate)
 	sealer, err := encryption.New(make([]byte, encryption.KeySize))
 	require.NoError(t, err)
-	s, err := store.Open(t.Context(), store.Options{URL: url, Sealer: sealer, Now: time.Now})
+	s, err := store.Open(t.Context(), store.Options{URL: url, Sealer: sealer, Now: time.Now, Hosts: kepttexts.Rendering})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
+	kepttexts.CheckAtEnd(t, s)
 	c := &model.Cluster{ID: uuid.New(), Kind: model.KindCluster, Name: "prod", Status: model.ClusterInstalling, ControlPlaneCount: 3}
 	require.NoError(t, s.CreateCluster(t.Context(), c, func(*store.Tx) {}))
 	e := &model.InfraEnv{ID: uuid.New(), ClusterID: &c.ID, Name: "env"}

@@ -40,7 +40,7 @@ func (s *server) showBootArtifacts(w http.ResponseWriter, r *http.Request) error
 		if script != "" {
 			query.Set("ipxe_script_type", script)
 		}
-		return strings.TrimSuffix(base, "/") + BasePath + "/v2/infra-envs/" + id.String() + "/downloads/files?" + query.Encode()
+		return strings.TrimSuffix(base, "/") + wire.BasePath + "/v2/infra-envs/" + id.String() + "/downloads/files?" + query.Encode()
 	}
 	scripts := cmp.Or(s.BootURL, s.BaseURL) // iPXE trusts public authorities only
 	return ok(w, wire.BootArtifacts{
@@ -54,5 +54,5 @@ func (s *server) showBootArtifacts(w http.ResponseWriter, r *http.Request) error
 
 // eventsAddress returns the address of the events of an InfraEnv. It has no credential: the address of an image opens no events.
 func (s *server) eventsAddress(infraEnvID uuid.UUID) string {
-	return s.BaseURL + BasePath + "/v2/events?" + url.Values{"infra_env_id": {infraEnvID.String()}}.Encode()
+	return s.BaseURL + wire.BasePath + "/v2/events?" + url.Values{"infra_env_id": {infraEnvID.String()}}.Encode()
 }

@@ -102,6 +102,6 @@ func ignoredIDs[ID ~string](field, text string, known, ignorable func(ID) bool) 
 }
 
 func ignoredToWire(c *model.Cluster) wire.IgnoredValidations {
-	hosts, clusters := jsonText(orEmpty(c.IgnoredHostValidations)), jsonText(orEmpty(c.IgnoredClusterValidations))
+	hosts, clusters := wire.Text(orEmpty(c.IgnoredHostValidations)), wire.Text(orEmpty(c.IgnoredClusterValidations))
 	return wire.IgnoredValidations{HostValidationIds: &hosts, ClusterValidationIds: &clusters}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/answers"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 )
@@ -29,14 +30,12 @@ func (s *server) wholeCluster(ctx context.Context, v clusterView) written {
 		if _, err := io.WriteString(out, before+strings.TrimSuffix(hostsField, "]")); err != nil {
 			return err
 		}
-		view := hostView{singleNode: v.cluster.SingleNode(), inventory: true, connectivity: true, secrets: v.secrets}
+		view := answers.HostView{SingleNode: v.cluster.SingleNode(), Inventory: true, Connectivity: true, Secrets: v.secrets}
 		separator := ""
-		err = s.Store.Hosts(ctx, store.HostFilter{ClusterID: v.cluster.ID, Connectivity: true}, func(h *model.Host) error {
-			text, err := json.Marshal(hostToWire(h, view))
-			if err != nil {
-				return err
-			}
-			_, err = io.WriteString(out, separator)
+		filter := store.HostFilter{ClusterID: v.cluster.ID, Connectivity: true}
+		same := func(*model.Host) answers.HostView { return view }
+		err = s.hostTexts(ctx, filter, same, func(text json.RawMessage) error {
+			_, err := io.WriteString(out, separator)
 			separator = ","
 			if err == nil {
 				_, err = out.Write(text)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -44,7 +43,7 @@ func (v clusterView) toWire() wire.Cluster {
 
 func clusterIdentity(c *model.Cluster) wire.Cluster {
 	out := wire.Cluster{
-		Kind: wire.ClusterKind(c.Kind), ID: c.ID, Href: BasePath + "/v2/clusters/" + c.ID.String(), Name: c.Name,
+		Kind: wire.ClusterKind(c.Kind), ID: c.ID, Href: wire.BasePath + "/v2/clusters/" + c.ID.String(), Name: c.Name,
 		UserName: c.UserName, OrgID: c.OrgID, EmailDomain: emailDomain(c.UserName), Tags: c.Tags,
 		OpenshiftVersion: c.OpenShiftVersion, OcpReleaseImage: c.ReleaseImage, OpenshiftClusterID: deref(c.OpenShiftClusterID),
 		CPUArchitecture: wire.ClusterCPUArchitecture(c.CPUArchitecture),
@@ -88,10 +87,10 @@ func addClusterJoining(out *wire.Cluster, c *model.Cluster) {
 	out.IgnitionEndpoint = wire.IgnitionEndpoint{URL: c.IgnitionEndpoint.URL, CaCertificate: c.IgnitionEndpoint.CACertificate}
 	out.OrgSoftTimeoutsEnabled = c.OrgSoftTimeouts
 	if c.IgnoredHostValidations != nil {
-		out.IgnoredHostValidations = jsonText(c.IgnoredHostValidations)
+		out.IgnoredHostValidations = wire.Text(c.IgnoredHostValidations)
 	}
 	if c.IgnoredClusterValidations != nil {
-		out.IgnoredClusterValidations = jsonText(c.IgnoredClusterValidations)
+		out.IgnoredClusterValidations = wire.Text(c.IgnoredClusterValidations)
 	}
 }
 
@@ -136,11 +135,11 @@ func addClusterNetworks(out *wire.Cluster, c *model.Cluster) {
 
 func addClusterInstallation(out *wire.Cluster, c *model.Cluster) {
 	out.ValidationsInfo = validation.Info(c.Validations)
-	out.ConnectivityMajorityGroups = jsonText(map[string]any{
+	out.ConnectivityMajorityGroups = wire.Text(map[string]any{
 		"majority_groups":        orEmptyMap(c.Connectivity.Majority),
 		"l3_connected_addresses": orEmptyMap(c.Connectivity.L3ConnectedAddresses),
 	})
-	out.IPCollisions = jsonText(orEmptyMap(c.Connectivity.IPCollisions))
+	out.IPCollisions = wire.Text(orEmptyMap(c.Connectivity.IPCollisions))
 	out.Progress = wire.ClusterProgressInfo{
 		TotalPercentage:                         c.Progress.Total,
 		PreparingForInstallationStagePercentage: c.Progress.Preparing,
@@ -166,15 +165,6 @@ func operatorToWire(o model.MonitoredOperator) wire.MonitoredOperator {
 		TimeoutSeconds: int(o.Timeout / time.Second), Status: wire.OperatorStatus(o.Status), StatusInfo: o.StatusInfo,
 		StatusUpdatedAt: wire.DateTime(o.StatusUpdatedAt),
 	}
-}
-
-// jsonText encodes a value as JSON in a string, the habit of many fields (docs/reference/wire.md, "JSON in strings").
-func jsonText(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // model and wire types hold nothing that cannot be encoded
-	}
-	return string(text)
 }
 
 func orEmpty[T any](list []T) []T {

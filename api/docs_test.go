@@ -13,6 +13,7 @@ import (
 	"slipway/api/admission"
 	"slipway/internal/platform/auth"
 	"slipway/internal/testing/docpage"
+	"slipway/internal/wire"
 )
 
 var update = flag.Bool("update", false, "write the page in docs/reference/")
@@ -23,7 +24,7 @@ func TestDocsOfOperations(t *testing.T) {
 	require.NoError(t, err)
 	var contract, own [][]string
 	for _, o := range operations {
-		row := []string{"`" + o.Method + " " + strings.TrimPrefix(o.Path, api.BasePath) + "`", o.ID, rolesOf(o.ID)}
+		row := []string{"`" + o.Method + " " + strings.TrimPrefix(o.Path, wire.BasePath) + "`", o.ID, rolesOf(o.ID)}
 		if o.Own {
 			own = append(own, row)
 		} else {
@@ -36,7 +37,7 @@ func TestDocsOfOperations(t *testing.T) {
 				"Who may call them: [roles](../roles.md).\n\n",
 			len(contract),
 		) +
-		"## Of the contract, below `" + api.BasePath + "`\n" + docpage.Table([]string{"operation", "id", "roles"}, contract) +
+		"## Of the contract, below `" + wire.BasePath + "`\n" + docpage.Table([]string{"operation", "id", "roles"}, contract) +
 		"## Our own\n" + docpage.Table([]string{"operation", "id", "roles"}, own)
 	docpage.Check(t, *update, "operations.md", text[:len(text)-1])
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"slipway/api/admission"
+	"slipway/internal/wire"
 )
 
 //go:embed openapi.yaml
@@ -18,7 +19,7 @@ type documents struct{ v2, own *admission.Document }
 // afterwards. The open ones let requests leave credentials out.
 var (
 	closedDocuments = sync.OnceValues(func() (documents, error) {
-		v2, err := admission.ReadDocument(openapiYAML, BasePath)
+		v2, err := admission.ReadDocument(openapiYAML, wire.BasePath)
 		own, oerr := admission.ReadDocument(ownYAML, OwnPath)
 		return documents{v2, own}, errors.Join(err, oerr)
 	})

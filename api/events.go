@@ -80,7 +80,7 @@ func eventToWire(e model.Event) wire.Event {
 		Message: e.Message, EventTime: wire.DateTime(e.At),
 	}
 	if len(e.Props) > 0 {
-		out.Props = jsonText(e.Props)
+		out.Props = wire.Text(e.Props)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"slipway/api/admission"
+	"slipway/internal/cluster/answers"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
@@ -38,7 +39,7 @@ func checkConfigInTime(actor admission.Caller, h *model.Host) error {
 	machine := actor.Role == auth.RoleAgent || actor.Role == auth.RoleForeign
 	if machine && !lifecycle.FetchesConfigs(h.Status, h.Stage) {
 		return httpapi.Errorf(httpapi.ErrForbidden,
-			"the Ignition config of host %s is for its agent from the preparation until the host reboots", hostName(h))
+			"the Ignition config of host %s is for its agent from the preparation until the host reboots", answers.HostName(h))
 	}
 	return nil
 }

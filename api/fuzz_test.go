@@ -62,8 +62,8 @@ func (z *fuzzed) reply(t *testing.T, kind, output string, exitCode int) {
 	}
 }
 
-// answers are outputs of steps as agents send them.
-var answers = map[string]string{
+// stepOutputs are outputs of steps as agents send them.
+var stepOutputs = map[string]string{
 	"inventory":                         `{"hostname":"a","cpu":{"count":4},"memory":{"physical_bytes":17179869184},"disks":[{"id":"x","size_bytes":1}]}`,
 	"connectivity-check":                `{"remote_hosts":[{"host_id":"7a1d4f6c-9d55-4c9c-8a6a-0d2a3f5c0b6e","l2_connectivity":[{"remote_mac":"52:54:00:00:00:01","successful":true}]}]}`,
 	"free-network-addresses":            `[{"network":"192.0.2.0/24","free_addresses":["192.0.2.1"]}]`,
@@ -83,7 +83,7 @@ var answers = map[string]string{
 
 func FuzzStepReply(f *testing.F) {
 	z := newFuzzed(f)
-	for kind, output := range answers {
+	for kind, output := range stepOutputs {
 		f.Add(kind, output, 0)
 		f.Add(kind, "{", 0)
 		f.Add(kind, `null`, 0)

@@ -30,6 +30,7 @@ import (
 	"slipway/internal/service/reports"
 	"slipway/internal/testing/await"
 	"slipway/internal/testing/httpclient"
+	"slipway/internal/testing/kepttexts"
 	"slipway/internal/testing/pgtest"
 	"slipway/internal/wire"
 )
@@ -60,9 +61,12 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	sealer, err := encryption.New(bytes.Repeat([]byte{7}, encryption.KeySize))
 	require.NoError(t, err)
 	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &httpclient.Buffer{}, database: database, connections: &sync.Map{}}
-	s.store, err = store.Open(t.Context(), store.Options{URL: database, Sealer: sealer, Now: time.Now})
+	s.store, err = store.Open(t.Context(), store.Options{
+		URL: database, Sealer: sealer, Now: time.Now, Hosts: kepttexts.Rendering,
+	})
 	require.NoError(t, err)
 	t.Cleanup(s.store.Close)
+	kepttexts.CheckAtEnd(t, s.store)
 	s.blob, err = blob.Open(t.Context(), "file://"+t.TempDir(), sealer)
 	require.NoError(t, err)
 	log := slog.New(slog.NewJSONHandler(s.logged, nil))

@@ -2,11 +2,13 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/google/uuid"
 
 	"slipway/api/admission"
+	"slipway/internal/cluster/answers"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
@@ -17,14 +19,14 @@ import (
 // ListClusterHosts lists the hosts of a cluster; inventory and connectivity, by far the
 // largest parts, on request only.
 func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.ListClusterHostsParams) error {
-	return stream(s, w, func(yield func(wire.Host) error) error {
+	return stream(s, w, func(yield func(json.RawMessage) error) error {
 		s.bringUpToDate(r.Context(), store.Reading{ClusterID: id})
 		c, err := s.Store.Cluster(r.Context(), id)
 		if err != nil {
 			return err
 		}
-		view := hostView{
-			singleNode: c.SingleNode(), inventory: params.WithInventory, connectivity: params.WithConnectivity, secrets: readsSecrets(r),
+		view := answers.HostView{
+			SingleNode: c.SingleNode(), Inventory: params.WithInventory, Connectivity: params.WithConnectivity, Secrets: readsSecrets(r),
 		}
 		filter := store.HostFilter{
 			ClusterID:    id,
@@ -33,13 +35,13 @@ func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uui
 			Connectivity: params.WithConnectivity,
 			Tenant:       admission.Tenant(r),
 		}
-		return s.Store.Hosts(r.Context(), filter, func(h *model.Host) error { return yield(hostToWire(h, view)) })
+		return s.hostTexts(r.Context(), filter, func(*model.Host) answers.HostView { return view }, yield)
 	})
 }
 
 // V2ListHosts lists the hosts of an InfraEnv.
 func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
-	return stream(s, w, func(yield func(wire.Host) error) error {
+	return stream(s, w, func(yield func(json.RawMessage) error) error {
 		if _, err := s.Store.InfraEnv(r.Context(), id); err != nil {
 			return err
 		}
@@ -48,15 +50,26 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 		if err != nil {
 			return err
 		}
-		return s.Store.Hosts(
-			r.Context(),
-			store.HostFilter{InfraEnvID: id, Connectivity: true, Tenant: admission.Tenant(r)},
-			func(h *model.Host) error {
-				view := whole
-				view.singleNode, view.secrets = single[deref(h.ClusterID)], readsSecrets(r)
-				return yield(hostToWire(h, view))
-			},
-		)
+		filter := store.HostFilter{InfraEnvID: id, Connectivity: true, Tenant: admission.Tenant(r)}
+		return s.hostTexts(r.Context(), filter, func(h *model.Host) answers.HostView {
+			view := answers.Whole
+			view.SingleNode, view.Secrets = single[deref(h.ClusterID)], readsSecrets(r)
+			return view
+		}, yield)
+	})
+}
+
+// hostTexts calls yield with the JSON of each host, valid until the next one.
+func (s *server) hostTexts(
+	ctx context.Context, filter store.HostFilter, view func(*model.Host) answers.HostView, yield func(json.RawMessage) error,
+) error {
+	var texts answers.Texts
+	var text []byte
+	return s.Store.ShownHosts(ctx, filter, func(h *model.Host, kept []byte) (err error) {
+		if text, err = texts.AppendHost(text[:0], h, kept, view(h)); err != nil {
+			return err
+		}
+		return yield(text)
 	})
 }
 
@@ -110,17 +123,17 @@ func (s *server) leave(
 func mayLeave(c *model.Cluster, h *model.Host, verb string) error {
 	switch {
 	case (c == nil) != (h.ClusterID == nil), c != nil && c.ID != *h.ClusterID:
-		return model.Conflictf("host %s cannot be %s: it changed its cluster in this moment", hostName(h), verb)
+		return model.Conflictf("host %s cannot be %s: it changed its cluster in this moment", answers.HostName(h), verb)
 	case c != nil && c.InstallationRuns():
 		return model.Conflictf(
 			"host %s cannot be %s while cluster %s is %s: cancel the installation first",
-			hostName(h),
+			answers.HostName(h),
 			verb,
 			c.Name,
 			c.Status,
 		)
 	case lifecycle.HostsUnderInstallation.Has(h.Status):
-		return model.Conflictf("host %s cannot be %s while it is %s: cancel the installation first", hostName(h), verb, h.Status)
+		return model.Conflictf("host %s cannot be %s while it is %s: cancel the installation first", answers.HostName(h), verb, h.Status)
 	}
 	return nil
 }
@@ -150,16 +163,16 @@ func (s *server) hostView(r *http.Request, infraEnvID, hostID uuid.UUID) (wire.H
 	if err != nil {
 		return wire.Host{}, err
 	}
-	view := whole
-	view.secrets = readsSecrets(r)
+	view := answers.Whole
+	view.Secrets = readsSecrets(r)
 	if h.Bootstrap && h.ClusterID != nil {
 		c, err := s.Store.Cluster(ctx, *h.ClusterID)
 		if err != nil {
 			return wire.Host{}, err
 		}
-		view.singleNode = c.SingleNode()
+		view.SingleNode = c.SingleNode()
 	}
-	return hostToWire(h, view), nil
+	return answers.Host(h, view), nil
 }
 
 // replyHost answers with a host as it now stands.

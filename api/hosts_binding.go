@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/api/admission"
+	"slipway/internal/cluster/answers"
 	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/features"
@@ -48,7 +49,7 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 			return err
 		}
 		if h.ClusterID != nil {
-			return model.Conflictf("host %s cannot be bound: require a host without a cluster, found cluster %s", hostName(h), h.ClusterID)
+			return model.Conflictf("host %s cannot be bound: require a host without a cluster, found cluster %s", answers.HostName(h), h.ClusterID)
 		}
 		if err := checkHostArchitecture(h, c); err != nil {
 			return err
@@ -87,7 +88,7 @@ func (s *server) unbind(r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	}
 	return s.leave(r.Context(), infraEnvID, hostID, "unbound", s.Store.UpdateHostOf, func(h *model.Host, tx *store.Tx) error {
 		if h.ClusterID == nil {
-			return model.Conflictf("host %s cannot be unbound: require a host of a cluster, found status %s", hostName(h), h.Status)
+			return model.Conflictf("host %s cannot be unbound: require a host of a cluster, found status %s", answers.HostName(h), h.Status)
 		}
 		cluster := *h.ClusterID
 		if err := transitions.Unbind(h, requestRecorder{tx, r}, tx); err != nil {
@@ -131,7 +132,7 @@ func checkHostArchitecture(h *model.Host, c *model.Cluster) error {
 	if found := h.Inventory.CPU.Architecture; definition.ReleaseArchitecture(found) != definition.ReleaseArchitecture(c.CPUArchitecture) {
 		return model.Invalidf(
 			"host %s cannot be bound to cluster %s: require architecture %s, found %s",
-			hostName(h),
+			answers.HostName(h),
 			c.Name,
 			c.CPUArchitecture,
 			found,

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/api/admission"
+	"slipway/internal/cluster/answers"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/hostconfig/ignition"
@@ -188,13 +189,13 @@ func ignitionOf(h *model.Host) (key, name string, missing, err error) {
 	if h.ClusterID == nil {
 		return "", "", nil, model.Conflictf(
 			"host %s has no Ignition config: require a host of a cluster, found status %s",
-			hostName(h),
+			answers.HostName(h),
 			h.Status,
 		)
 	}
 	missing = model.Conflictf(
 		"host %s has no Ignition config yet: require an installation that was prepared, found status %s",
-		hostName(h),
+		answers.HostName(h),
 		h.Status,
 	)
 	if !lifecycle.WithIgnition.Has(h.Status) {

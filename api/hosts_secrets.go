@@ -105,15 +105,3 @@ func applyIgnitionEndpoint(h *model.Host, p wire.HostUpdateParams) error {
 	h.IgnitionEndpointHeaders = headers
 	return nil
 }
-
-// fencingToWire shows how a host's power is controlled, without the password.
-func fencingToWire(f *model.FencingCredentials) string {
-	if f == nil {
-		return ""
-	}
-	shown := map[string]string{"address": f.Address, "username": f.Username, "certificate_verification": f.CertificateVerification}
-	if f.MACAddress != "" {
-		shown["mac_address"] = f.MACAddress
-	}
-	return jsonText(shown)
-}

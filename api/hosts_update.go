@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"slipway/api/admission"
+	"slipway/internal/cluster/answers"
 	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/lifecycle"
@@ -54,7 +55,7 @@ func (s *server) changeHost(
 ) error {
 	_, err := s.Store.UpdateHost(r.Context(), infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
 		if !lifecycle.ChangeableHosts.Has(h.Status) {
-			return model.Conflictf("host %s cannot be changed: require a status before installation, found %s", hostName(h), h.Status)
+			return model.Conflictf("host %s cannot be changed: require a status before installation, found %s", answers.HostName(h), h.Status)
 		}
 		if err := fn(h, tx); err != nil {
 			return err
@@ -153,7 +154,7 @@ func applyInstallationDisk(h *model.Host, list []wire.DiskConfigParams) error {
 	}
 	disk := hardware.FindDisk(h.Inventory, chosen[0])
 	if disk == nil {
-		return model.Conflictf("disks_selected_config: require a disk of host %s, found %q", hostName(h), chosen[0])
+		return model.Conflictf("disks_selected_config: require a disk of host %s, found %q", answers.HostName(h), chosen[0])
 	}
 	if !disk.InstallationEligibility.Eligible {
 		return model.Conflictf("disks_selected_config: require a disk that can be installed to, found %s: %s",
@@ -168,7 +169,7 @@ func applyKeptDisks(h *model.Host, list []wire.DiskSkipFormattingParams) error {
 	for _, d := range list {
 		disk := hardware.FindDisk(h.Inventory, d.DiskID)
 		if disk == nil {
-			return model.Invalidf("disks_skip_formatting: require a disk of host %s, found %q", hostName(h), d.DiskID)
+			return model.Invalidf("disks_skip_formatting: require a disk of host %s, found %q", answers.HostName(h), d.DiskID)
 		}
 		id := hardware.DiskID(disk)
 		h.SkipFormattingDisks = slices.DeleteFunc(slices.Clone(h.SkipFormattingDisks), func(kept string) bool { return kept == id })

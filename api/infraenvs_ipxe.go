@@ -20,7 +20,7 @@ func (s *server) ipxeScript(
 ) ([]byte, error) {
 	controlled := p.IpxeScriptType == wire.V2DownloadInfraEnvFilesParamsIpxeScriptTypeBootOrderControl
 	if controlled && p.Mac == "" {
-		script, err := s.images.ChainScript(e, BasePath+"/v2/infra-envs/"+e.ID.String()+"/downloads/files", until)
+		script, err := s.images.ChainScript(e, wire.BasePath+"/v2/infra-envs/"+e.ID.String()+"/downloads/files", until)
 		return []byte(script), err
 	}
 	if p.Mac != "" {

@@ -56,7 +56,7 @@ func (s *server) checkImage(e *model.InfraEnv) error {
 func configSettings(e *model.InfraEnv) string {
 	used := *e
 	used.KernelArguments, used.RendezvousIP = nil, ""
-	return jsonText(used) + e.PullSecret.Reveal()
+	return wire.Text(used) + e.PullSecret.Reveal()
 }
 
 // unknownAgent stands for the program of an architecture that has none yet.

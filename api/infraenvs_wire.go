@@ -11,7 +11,7 @@ import (
 func (s *server) infraEnvToWire(e *model.InfraEnv, secrets bool) (wire.InfraEnv, error) {
 	address, expires, err := s.images.ISO(e)
 	out := wire.InfraEnv{
-		Kind: wire.InfraEnvKindInfraEnv, ID: e.ID, Href: BasePath + "/v2/infra-envs/" + e.ID.String(), Name: e.Name,
+		Kind: wire.InfraEnvKindInfraEnv, ID: e.ID, Href: wire.BasePath + "/v2/infra-envs/" + e.ID.String(), Name: e.Name,
 		ClusterID: deref(e.ClusterID), UserName: e.UserName, OrgID: e.OrgID, EmailDomain: emailDomain(e.UserName),
 		OpenshiftVersion: e.OpenShiftVersion, CPUArchitecture: wire.InfraEnvCPUArchitecture(e.CPUArchitecture),
 		Type: wire.ImageType(e.ImageType), PullSecretSet: e.PullSecret.Reveal() != "",
@@ -29,7 +29,7 @@ func (s *server) infraEnvToWire(e *model.InfraEnv, secrets bool) (wire.InfraEnv,
 		out.AdditionalNtpSources = sources
 	}
 	if len(e.KernelArguments) > 0 {
-		out.KernelArguments = jsonText(e.KernelArguments)
+		out.KernelArguments = wire.Text(e.KernelArguments)
 	}
 	if !secrets {
 		redactInfraEnv(&out)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/answers"
 	"slipway/internal/model"
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/httpapi"
@@ -55,7 +56,7 @@ func logsName(c *model.Cluster, h *model.Host) string {
 	if h.Bootstrap {
 		role = string(model.RoleBootstrap)
 	}
-	return fileName(fmt.Sprintf("%s_%s_%s.tar.gz", c.Name, role, hostName(h)))
+	return fileName(fmt.Sprintf("%s_%s_%s.tar.gz", c.Name, role, answers.HostName(h)))
 }
 
 func controllerLogsName(c *model.Cluster) string { return fileName(c.Name + "_controller.tar.gz") }

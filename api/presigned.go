@@ -94,7 +94,7 @@ func (s *server) goodUntil(ctx context.Context, caller admission.Caller, good ti
 	return expires.UTC().Truncate(time.Second), nil
 }
 
-// signed makes an address below BasePath that opens itself for a while, as long as the token of the request is valid.
+// signed makes an address below wire.BasePath that opens itself for a while, as long as the token of the request is valid.
 func (s *server) signed(
 	r *http.Request, by auth.Addresses, good time.Duration, path string, query url.Values,
 ) (wire.PresignedURL, error) {
@@ -108,12 +108,12 @@ func (s *server) signed(
 	if err != nil {
 		return wire.PresignedURL{}, err
 	}
-	signature, err := by.Sign(signedAddress(BasePath+path, query), caller.TokenID, expires)
+	signature, err := by.Sign(signedAddress(wire.BasePath+path, query), caller.TokenID, expires)
 	if err != nil {
 		return wire.PresignedURL{}, err
 	}
 	query.Set(admission.SignatureParam, signature)
-	return wire.PresignedURL{URL: s.BaseURL + BasePath + path + "?" + query.Encode(), ExpiresAt: wire.DateTime(expires)}, nil
+	return wire.PresignedURL{URL: s.BaseURL + wire.BasePath + path + "?" + query.Encode(), ExpiresAt: wire.DateTime(expires)}, nil
 }
 
 // GetInfraEnvPresignedFileURL returns an address that opens a file of an InfraEnv.

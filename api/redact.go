@@ -32,20 +32,6 @@ func redactCluster(c *wire.Cluster) {
 	c.IgnitionEndpoint.URL = withoutPassword(c.IgnitionEndpoint.URL)
 }
 
-// redactHost leaves out of a host what opens it: its Ignition override, values of arguments, and the account of its management controller.
-func redactHost(h *wire.Host) {
-	h.IgnitionConfigOverrides, h.FencingCredentials = "", ""
-	if h.InstallerArgs == "" {
-		return
-	}
-	var arguments []string
-	_ = json.Unmarshal([]byte(h.InstallerArgs), &arguments) // written here
-	for n, argument := range arguments {
-		arguments[n] = withoutValue(argument)
-	}
-	h.InstallerArgs = jsonText(arguments)
-}
-
 // redactInfraEnv leaves out of an InfraEnv what opens or reveals more than the caller has: another address of the image, which would
 // prolong its own, passwords in addresses, overrides and network settings, and values of kernel arguments.
 func redactInfraEnv(e *wire.InfraEnv) {
@@ -59,9 +45,9 @@ func redactInfraEnv(e *wire.InfraEnv) {
 	var arguments []wire.KernelArgument
 	_ = json.Unmarshal([]byte(e.KernelArguments), &arguments) // written here
 	for n := range arguments {
-		arguments[n].Value = withoutValue(arguments[n].Value)
+		arguments[n].Value = redact.Value(arguments[n].Value)
 	}
-	e.KernelArguments = jsonText(arguments)
+	e.KernelArguments = wire.Text(arguments)
 }
 
 // redactedNetwork replaces the secrets in the network settings of hosts; settings that cannot be read are left out.
@@ -78,16 +64,7 @@ func redactedNetwork(text string) string {
 			hosts[n].NetworkYaml = string(out)
 		}
 	}
-	return jsonText(hosts)
-}
-
-// withoutValue replaces the value of an argument NAME=VALUE: passwords are in values, under any name.
-func withoutValue(argument string) string {
-	name, value, found := strings.Cut(argument, "=")
-	if !found || value == "" {
-		return argument
-	}
-	return name + "=" + redacted
+	return wire.Text(hosts)
 }
 
 // redactedJSON replaces the secrets in a JSON object; a text that cannot be read is left out.

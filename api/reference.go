@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 
+	"slipway/internal/wire"
+
 	"github.com/go-chi/chi/v5"
 	"github.com/swaggest/swgui"
 	"github.com/swaggest/swgui/v5emb"
@@ -14,9 +16,9 @@ const ReferencePath = "/docs"
 // reference serves Swagger UI from the program itself: machines without another network can read it.
 func reference() http.Handler {
 	ui := v5emb.NewHandlerWithConfig(swgui.Config{
-		Title: "Slipway API", SwaggerJSON: BasePath + "/v2/openapi", BasePath: ReferencePath, ShowTopBar: true,
+		Title: "Slipway API", SwaggerJSON: wire.BasePath + "/v2/openapi", BasePath: ReferencePath, ShowTopBar: true,
 		SettingsUI: map[string]string{
-			"urls": `[{url: "` + BasePath + `/v2/openapi", name: "assisted-install v2"}, {url: "` + OwnPath +
+			"urls": `[{url: "` + wire.BasePath + `/v2/openapi", name: "assisted-install v2"}, {url: "` + OwnPath +
 				`/openapi", name: "Slipway's own"}]`,
 			"docExpansion": `"list"`, "filter": "true",
 		},

@@ -14,10 +14,8 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/audit"
 	"slipway/internal/platform/httpapi"
+	"slipway/internal/wire"
 )
-
-// BasePath is where the API begins.
-const BasePath = "/api/assisted-install"
 
 // server answers the operations of the API.
 type server struct {
@@ -36,7 +34,7 @@ type server struct {
 	polls, waits *admission.Bounded // that are held: of hosts, and for changes
 }
 
-// NewServer builds the handler of everything below BasePath, OwnPath, /agent/ and /controller/. It
+// NewServer builds the handler of everything below wire.BasePath, OwnPath, /agent/ and /controller/. It
 // panics when a document built into the program cannot be read.
 func NewServer(o Options) http.Handler {
 	o = o.withDefaults()
@@ -72,14 +70,14 @@ func (s *server) routes() http.Handler {
 		return model.NotFoundf("no such address: %s", r.URL.Path)
 	}).ServeHTTP)
 	r.MethodNotAllowed(s.refuseMethod(r))
-	r.Get(BasePath+"/openapi", s.document.Serve)
-	r.Get(BasePath+"/v2/openapi", s.document.Serve)
+	r.Get(wire.BasePath+"/openapi", s.document.Serve)
+	r.Get(wire.BasePath+"/v2/openapi", s.document.Serve)
 	r.Method(http.MethodGet, agentPath+"{file}", httpapi.Handler(s.downloadAgent))
 	r.Method(http.MethodGet, controllerPath+"{file}", httpapi.Handler(s.downloadController))
 	s.ownRoutes(r)
 	s.referenceRoutes(r)
 	return HandlerWithOptions(s, ChiServerOptions{
-		BaseURL: BasePath, BaseRouter: r,
+		BaseURL: wire.BasePath, BaseRouter: r,
 		Middlewares: []MiddlewareFunc{s.gate.Admit},
 		ErrorHandlerFunc: func(w http.ResponseWriter, req *http.Request, err error) {
 			if s.document.Fixed(req.URL.Path) && !s.document.Takes(req) {

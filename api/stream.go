@@ -131,7 +131,11 @@ func encoded(item any) (written, error) {
 	if large, ok := item.(written); ok {
 		return large, nil
 	}
-	text, err := json.Marshal(item)
+	text, rendered := item.(json.RawMessage)
+	var err error
+	if !rendered {
+		text, err = json.Marshal(item)
+	}
 	return func(out io.Writer) error {
 		_, err := out.Write(text)
 		return err

@@ -9,6 +9,7 @@ import (
 	"slipway/api"
 	"slipway/internal/platform/frontend"
 	"slipway/internal/platform/httpapi"
+	"slipway/internal/wire"
 )
 
 // link is an address of the service, and what is there.
@@ -20,7 +21,7 @@ type link struct {
 var links = []link{
 	{frontend.UIPath, "web_ui", "Installations in Temporal's web UI: clusters, hosts and their whole history"},
 	{api.ReferencePath, "reference", "Reference of the API, to read and to try"},
-	{api.BasePath + "/v2/openapi", "openapi", "Document of the assisted-install v2 API"},
+	{wire.BasePath + "/v2/openapi", "openapi", "Document of the assisted-install v2 API"},
 	{api.OwnPath + "/openapi", "openapi_slipway", "Document of Slipway's own API"},
 	{"/ready", "ready", "Whether the service and its parts work"},
 	{"/metrics", "metrics", "Metrics for Prometheus"},

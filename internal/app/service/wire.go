@@ -16,6 +16,7 @@ import (
 	"slipway/api/admission"
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
+	"slipway/internal/cluster/answers"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/imageurl"
 	"slipway/internal/images/release"
@@ -76,6 +77,7 @@ func (s *Service) openStores(ctx context.Context) error {
 	s.background("keys", s.readKeys)
 	s.store, err = store.Open(ctx, store.Options{
 		URL: s.DatabaseURL, Sealer: s.sealer, Now: s.process.Now, Observe: s.recorder.Events,
+		Hosts: store.Rendering{Form: answers.KeptForm, Keep: answers.Keep},
 	})
 	if err != nil {
 		return err
@@ -149,6 +151,7 @@ func (s *Service) assemble() error {
 	})
 	s.background("notifications", s.signals.Run)
 	s.background("changes", s.changes.Run)
+	s.background("texts of hosts", s.keepTexts)
 	s.background("orchestrator", s.orchestrator.Run)
 	return nil
 }

@@ -28,6 +28,15 @@ func Name(name string) bool {
 	return false
 }
 
+// Value replaces the value of an argument NAME=VALUE: passwords are in values, under any name.
+func Value(argument string) string {
+	name, value, found := strings.Cut(argument, "=")
+	if !found || value == "" {
+		return argument
+	}
+	return name + "=" + Mark
+}
+
 // named matches names whose last word is secret: the text "token_id=3" has no secret, unlike an object with that name.
 const named = `[\w.-]*(?:` + word + `)`
 

@@ -19,6 +19,9 @@ type hostRow struct {
 	Facts   []byte `db:"facts"`
 	Doc     []byte `db:"doc"`
 	Secrets []byte `db:"secrets"` // in clear in records that are compared
+	// Shown is made by Options.Hosts, in its form; nil where none is kept.
+	Shown     []byte `db:"shown"`
+	ShownForm int16  `db:"shown_form"`
 }
 
 var hostTable = tableOf[hostRow](layout{
@@ -27,6 +30,7 @@ var hostTable = tableOf[hostRow](layout{
 	once:    []string{"created_at"},
 	follows: []string{"status_updated_at", "updated_at"},
 	alone:   []string{"facts", "connectivity"},
+	derived: []string{"shown", "shown_form"},
 	read: map[string]string{
 		"deleted_at": "", "checked_in_at": "k.checked_in_at", "host_timestamp": "coalesce(k.host_timestamp, 0)",
 	},
@@ -114,20 +118,27 @@ func (s *Store) Host(ctx context.Context, infraEnvID, id uuid.UUID) (*model.Host
 	return h, notFound(err, "host", id)
 }
 
-// Hosts calls yield for each host in order of registration, while rows stream.
-func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host) error) error {
-	rows, err := s.pool.Query(ctx, `
-		select `+chosenHostColumns+` from `+hostTables+`
-		where h.deleted_at is null
+// filteredHosts are the hosts of a HostFilter.
+var filteredHosts = `h.deleted_at is null
 		  and (@cluster::uuid is null or h.cluster_id = @cluster)
 		  and (@infra_env::uuid is null or h.infra_env_id = @infra_env)
 		  and (@role = '' or h.role = @role)
 		  and (@status = '' or h.status = @status)
-		  and (`+anyTenant+` or exists (select from infra_envs e where e.id = h.infra_env_id and `+ofTenant("e.doc")+`))
-		order by h.created_at, h.id`, f.Tenant.args(pgx.NamedArgs{
+		  and (` + anyTenant + ` or exists (select from infra_envs e where e.id = h.infra_env_id and ` + ofTenant("e.doc") + `))`
+
+func (f HostFilter) args() pgx.NamedArgs {
+	return f.Tenant.args(pgx.NamedArgs{
 		"cluster": uuidOrNull(f.ClusterID), "infra_env": uuidOrNull(f.InfraEnvID), "role": f.Role, "status": f.Status,
 		"connectivity": f.Connectivity,
-	}))
+	})
+}
+
+// Hosts calls yield for each host in order of registration, while rows stream.
+func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host) error) error {
+	rows, err := s.pool.Query(ctx, `
+		select `+chosenHostColumns+` from `+hostTables+`
+		where `+filteredHosts+`
+		order by h.created_at, h.id`, f.args())
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}
@@ -297,6 +308,7 @@ func (s *Store) hostUpdate(row *hostRow, changed []string, t *Tx) (sql string, a
 	}
 	row.UpdatedAt = t.now
 	row.Secrets = s.sealHost(row.Host, row.Secrets)
+	row.Shown, row.ShownForm = s.hosts.render(row.Host)
 	return hostTable.update(hostTable.record(row), changed)
 }
 

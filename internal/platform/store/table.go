@@ -37,12 +37,14 @@ const (
 	follows             // written with a new row and with each change; another value is no change
 	alone               // as ordinary, but written only when it has another value itself
 	read                // written by other statements
+	derived             // written with a new row and with each change, and not read with the row
 )
 
 // layout describes a table. A column that it does not name is ordinary.
 type layout struct {
 	name, alias               string
 	key, once, follows, alone []string
+	derived                   []string
 	// read has columns that are only read, and the expressions of those that another table holds.
 	read map[string]string
 }
@@ -51,7 +53,7 @@ type layout struct {
 func tableOf[R any](l layout) *table {
 	t := &table{name: strings.TrimSpace(l.name + " " + l.alias)}
 	named := map[string]use{}
-	for u, columns := range map[use][]string{key: l.key, once: l.once, follows: l.follows, alone: l.alone} {
+	for u, columns := range map[use][]string{key: l.key, once: l.once, follows: l.follows, alone: l.alone, derived: l.derived} {
 		for _, name := range columns {
 			named[name] = u
 		}
@@ -86,29 +88,38 @@ func dotted(alias, name string) string {
 
 // selects lists what a select reads. Pairs of a column and an expression replace some columns.
 func (t *table) selects(instead ...string) string {
-	list := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		list[i] = c.from
+	var list []string
+	for _, c := range t.columns {
+		if c.use == derived {
+			continue
+		}
+		from := c.from
 		for j := 0; j < len(instead); j += 2 {
 			if instead[j] == c.name {
-				list[i] = instead[j+1]
+				from = instead[j+1]
 			}
 		}
+		list = append(list, from)
 	}
 	return strings.Join(list, ", ")
 }
 
-// scan reads the columns of selects into a row, a pointer to a row struct. Null leaves an instant at zero.
-func (t *table) scan(from pgx.Row, row any) error {
+// scan reads the columns of selects into a row, a pointer to a row struct, and what a query has beside them into more. Null leaves an
+// instant at zero.
+func (t *table) scan(from pgx.Row, row any, more ...any) error {
 	v := reflect.ValueOf(row).Elem()
-	into := make([]any, len(t.columns))
-	for i, c := range t.columns {
-		into[i] = v.FieldByIndex(c.field).Addr().Interface()
-		if at, ok := into[i].(*time.Time); ok {
-			into[i] = (*instant)(at)
+	into := make([]any, 0, len(t.columns)+len(more))
+	for _, c := range t.columns {
+		if c.use == derived {
+			continue
 		}
+		field := v.FieldByIndex(c.field).Addr().Interface()
+		if at, ok := field.(*time.Time); ok {
+			field = (*instant)(at)
+		}
+		into = append(into, field)
 	}
-	return from.Scan(into...)
+	return from.Scan(append(into, more...)...)
 }
 
 // instant is a time in UTC, zero for null.
@@ -212,7 +223,7 @@ func (t *table) excluded(instead ...string) string {
 // update returns the statement for a change of some columns.
 func (t *table) update(r record, changed []string) (sql string, args []any) {
 	return t.set(r, func(c column) bool {
-		return c.use == ordinary || c.use == follows || c.use == alone && slices.Contains(changed, c.name)
+		return c.use == ordinary || c.use == follows || c.use == derived || c.use == alone && slices.Contains(changed, c.name)
 	})
 }
 

@@ -23,6 +23,7 @@ import (
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/orchestrator"
+	"slipway/internal/testing/kepttexts"
 	"slipway/internal/testing/pgtest"
 	"slipway/internal/wire"
 	"slipway/workflows"
@@ -104,9 +105,10 @@ func newBench(t *testing.T) bench {
 	url := pgtest.Migrated(t, store.Migrate)
 	sealer, err := encryption.New(make([]byte, encryption.KeySize))
 	require.NoError(t, err)
-	s, err := store.Open(t.Context(), store.Options{URL: url, Sealer: sealer, Now: time.Now})
+	s, err := store.Open(t.Context(), store.Options{URL: url, Sealer: sealer, Now: time.Now, Hosts: kepttexts.Rendering})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
+	kepttexts.CheckAtEnd(t, s)
 	b := bench{temporal: &answeringTemporal{}, store: s, cluster: uuid.New(), env: uuid.New(), host: uuid.New()}
 	b.Orchestrator = orchestrator.New(orchestrator.Options{
 		Temporal: b.temporal, Store: s, Log: slog.New(slog.DiscardHandler), Timeouts: activities.Timeouts{Timeouts: lifecycle.DefaultTimeouts()},

@@ -9,7 +9,7 @@ var nouns = []string{
 	"internal/cluster/duesteps", "internal/cluster/steps", "internal/cluster/definition", "internal/cluster/nodeaddress",
 	"internal/cluster/hardware", "internal/cluster/roles", "internal/cluster/pullsecret", "internal/cluster/access",
 	"internal/cluster/registries", "internal/cluster/kubeletcsr",
-	"internal/cluster/events", "internal/hostconfig/installconfig", "internal/hostconfig/manifests", "internal/hostconfig/ignition",
+	"internal/cluster/events", "internal/cluster/answers", "internal/hostconfig/installconfig", "internal/hostconfig/manifests", "internal/hostconfig/ignition",
 	"internal/hostconfig/staticnet", "internal/hostconfig/useryaml", "internal/images/remaster", "internal/images/release",
 }
 
@@ -61,6 +61,7 @@ var allowed = []importRule{
 		"networks and addresses of hosts: rules ask it",
 	},
 	{"internal/cluster/access", formats, "reads texts: the fields of the API and the install-config ask it"},
+	{"internal/cluster/answers", slices.Concat(formats, nouns), "what is shown of nouns, without secrets"},
 	{"internal/cluster/kubeletcsr", nil, "reads certificate requests: both controllers ask it"},
 	{"internal/cluster/registries", formats, "reads texts: the service and the controllers ask it"},
 	{"internal/cluster/pullsecret", nil, "the installer imports it: reads texts only"},
@@ -84,9 +85,12 @@ var allowed = []importRule{
 		"internal/testing/fixtures",
 		[]string{
 			"internal/platform/store", "internal/platform/blob", "internal/platform/encryption", "internal/testing/pgtest",
-			"internal/model",
+			"internal/model", "internal/testing/kepttexts",
 		},
 		"clusters and hosts for tests",
+	},
+	{
+		"internal/testing/kepttexts", append([]string{"internal/cluster/answers"}, tables...), "compares texts with rows in tests",
 	},
 	{"internal/testing/arch", nil, "looks from outside"},
 	{"internal/testing/words", nil, "reads texts only"},

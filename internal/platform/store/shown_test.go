@@ -1,0 +1,114 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/testing/pgtest"
+)
+
+// shownText is what the store of these tests keeps of a host.
+func shownText(h *model.Host) []byte {
+	return fmt.Appendf(nil, "%s %s %s", h.Status, h.Stage, h.RequestedHostname)
+}
+
+// shown reads the text of a host, and what is read of its document.
+func shown(t *testing.T, s *store.Store, h *model.Host) (text, name string) {
+	t.Helper()
+	found := 0
+	err := s.ShownHosts(t.Context(), store.HostFilter{InfraEnvID: h.InfraEnvID}, func(h *model.Host, kept []byte) error {
+		found++
+		text, name = string(kept), h.RequestedHostname
+		require.Equal(t, model.FineSteps, h.AgentSteps)
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, 1, found)
+	return text, name
+}
+
+func TestTextsOfHostsFollowTheirRows(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Migrated(t, store.Migrate)
+	opened := func(form int16) *store.Store {
+		s, err := store.Open(t.Context(), store.Options{
+			URL: url, Sealer: xorSealer{}, Now: time.Now, Hosts: store.Rendering{Form: form, Keep: shownText},
+		})
+		require.NoError(t, err)
+		t.Cleanup(s.Close)
+		return s
+	}
+	s := opened(2)
+	h := newHost(t, s, nil)
+	change := func(to *store.Store, name string) {
+		_, err := to.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
+			h.RequestedHostname = name
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	is := func(wantText, wantName string) {
+		t.Helper()
+		text, name := shown(t, s, h)
+		require.Equal(t, []string{wantText, wantName}, []string{text, name})
+	}
+	change(s, "one")
+	is("discovering  one", "")
+
+	// Facts are no part of the text.
+	_, err := s.UpdateHostFacts(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
+		h.Facts = model.Facts{"inventory": {}}
+		return nil
+	})
+	require.NoError(t, err)
+	is("discovering  one", "")
+
+	// Whoever changes the row and renders nothing leaves no text.
+	for _, sql := range []string{
+		`update hosts set status = 'known'`,
+		`update hosts set stage = 'Rebooting'`,
+		`update hosts set status_info = 'by an earlier version', updated_at = now()`,
+		`update hosts set bootstrap = not bootstrap`,
+		`update hosts set doc = doc || '{"requested_hostname": "two"}'`,
+		`update hosts set deleted_at = now(); update hosts set deleted_at = null`,
+	} {
+		change(s, "before: "+sql)
+		text, _ := shown(t, s, h)
+		require.NotEmpty(t, text)
+		require.NoError(t, s.Exec(t.Context(), sql))
+		text, name := shown(t, s, h)
+		require.Empty(t, text, sql)
+		require.NotEmpty(t, name, "%s: the document is read instead", sql)
+	}
+	change(s, "three")
+	is("known Rebooting three", "")
+
+	// A service of another version keeps another form, or none.
+	later := opened(3)
+	text, name := shown(t, later, h)
+	require.Equal(t, []string{"", "three"}, []string{text, name})
+	change(later, "four")
+	is("", "four")
+	none, err := store.Open(t.Context(), store.Options{URL: url, Sealer: xorSealer{}, Now: time.Now})
+	require.NoError(t, err)
+	t.Cleanup(none.Close)
+	change(s, "five")
+	text, name = shown(t, none, h)
+	require.Equal(t, []string{"", "five"}, []string{text, name})
+	change(none, "six")
+	is("", "six")
+
+	// A service renders what was written without it.
+	kept, err := s.KeepTexts(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, 1, kept)
+	is("known Rebooting six", "")
+	kept, err = s.KeepTexts(t.Context(), 10)
+	require.NoError(t, err)
+	require.Zero(t, kept)
+}

@@ -1,0 +1,16 @@
+package wire
+
+import "encoding/json"
+
+// BasePath is where the API begins.
+const BasePath = "/api/assisted-install"
+
+// Text encodes a value as JSON in a string, the habit of many fields (docs/reference/wire.md, "JSON in strings"). It panics when the
+// value cannot be encoded; model and wire types can be.
+func Text(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
