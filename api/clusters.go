@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/api/admission"
+	"slipway/internal/cluster/answers"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
@@ -136,12 +137,13 @@ func requireStatus(verb string, c *model.Cluster, allowed []model.ClusterStatus)
 }
 
 // clusterView reads what the API shows of a cluster besides its hosts.
-func (s *server) clusterView(ctx context.Context, id uuid.UUID) (clusterView, error) {
+func (s *server) clusterView(ctx context.Context, id uuid.UUID) (*model.Cluster, answers.ClusterView, error) {
 	c, err := s.Store.Cluster(ctx, id)
 	if err != nil {
-		return clusterView{}, err
+		return nil, answers.ClusterView{}, err
 	}
-	return s.viewOf(ctx, c)
+	view, err := s.viewOf(ctx, c)
+	return c, view, err
 }
 
 // bringUpToDate makes the next read show statuses and validations after earlier changes. When it fails the read is answered without
@@ -152,13 +154,12 @@ func (s *server) bringUpToDate(ctx context.Context, reading store.Reading) {
 	}
 }
 
-func (s *server) viewOf(ctx context.Context, c *model.Cluster) (view clusterView, err error) {
-	view.cluster = c
-	if view.operators, err = s.Store.MonitoredOperators(ctx, c.ID); err != nil {
+func (s *server) viewOf(ctx context.Context, c *model.Cluster) (view answers.ClusterView, err error) {
+	if view.Operators, err = s.Store.MonitoredOperators(ctx, c.ID); err != nil {
 		return view, err
 	}
 	counts, err := s.Store.HostCounts(ctx, c.ID)
-	view.counts = counts[c.ID]
+	view.Counts = counts[c.ID]
 	return view, err
 }
 

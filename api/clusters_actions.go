@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/api/admission"
+	"slipway/internal/cluster/answers"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -95,7 +96,7 @@ func (s *server) operators(ctx context.Context, id uuid.UUID, name string) ([]wi
 		return nil, err
 	}
 	monitored, err := s.Store.MonitoredOperators(ctx, id)
-	list := slices.DeleteFunc(operatorsToWire(c, monitored), func(o wire.MonitoredOperator) bool {
+	list := slices.DeleteFunc(answers.Operators(c, monitored), func(o wire.MonitoredOperator) bool {
 		return name != "" && o.Name != name
 	})
 	if err == nil && name != "" && len(list) == 0 {

@@ -1,11 +1,14 @@
 package api
 
 import (
+	"encoding/json"
+	"io"
 	"net/http"
 
 	"github.com/google/uuid"
 
 	"slipway/api/admission"
+	"slipway/internal/cluster/answers"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -14,49 +17,54 @@ import (
 // V2ListClusters lists clusters, newest first, with their hosts on request only.
 // Administrators may ask for deleted ones too, until those are removed for good.
 func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params wire.V2ListClustersParams) error {
-	return stream(s, w, func(yield func(any) error) error {
-		if len(params.AmsSubscriptionIds) > 0 {
-			return nil // no cluster has a subscription
-		}
-		s.bringUpToDate(r.Context(), store.Reading{})
-		counts, err := s.Store.HostCounts(r.Context())
-		if err != nil {
-			return err
-		}
-		operators, err := s.Store.OperatorsByCluster(r.Context())
-		if err != nil {
-			return err
-		}
-		filter := store.ClusterFilter{
-			Owner: params.Owner, Tenant: admission.Tenant(r),
-			Deleted: params.GetUnregisteredClusters && admission.CallerOf(r).Admin,
-		}
-		if r.URL.Query().Get("openshift_cluster_id") != "" { // zeros are an id too, which no cluster has
-			filter.OpenShiftClusterID = &params.OpenshiftClusterID
-		}
-		view := func(c *model.Cluster) clusterView {
-			return clusterView{c, counts[c.ID], operators[c.ID], readsSecrets(r)}
-		}
-		if !params.WithHosts {
-			return s.Store.Clusters(r.Context(), filter, func(c *model.Cluster) error { return yield(view(c).toWire()) })
-		}
-		// Read first: reading hosts while clusters stream would take a second connection of
-		// the pool for every list.
-		var clusters []*model.Cluster
-		err = s.Store.Clusters(r.Context(), filter, func(c *model.Cluster) error {
-			clusters = append(clusters, c)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		for _, c := range clusters {
-			if err := yield(s.wholeCluster(r.Context(), view(c))); err != nil {
+	if len(params.AmsSubscriptionIds) > 0 {
+		return ok(w, []wire.Cluster{}) // no cluster has a subscription
+	}
+	filter := store.ClusterFilter{
+		Owner: params.Owner, Tenant: admission.Tenant(r), Deleted: params.GetUnregisteredClusters && admission.CallerOf(r).Admin,
+	}
+	if r.URL.Query().Get("openshift_cluster_id") != "" { // zeros are an id too, which no cluster has
+		filter.OpenShiftClusterID = &params.OpenshiftClusterID
+	}
+	if params.WithHosts {
+		return s.respond(http.StatusOK, w, func(out io.Writer) error {
+			view, err := s.clusterViews(r)
+			if err != nil {
 				return err
 			}
+			return s.clustersWithHosts(r.Context(), out, filter, view)
+		})
+	}
+	return stream(s, w, func(yield func(json.RawMessage) error) error {
+		view, err := s.clusterViews(r)
+		if err != nil {
+			return err
 		}
-		return nil
+		var texts answers.Texts
+		var text []byte
+		return s.Store.ShownClusters(r.Context(), filter, func(c *model.Cluster, kept []byte) (err error) {
+			if text, err = texts.AppendCluster(text[:0], c, kept, view(c)); err != nil {
+				return err
+			}
+			return yield(append(answers.Open(text), noHosts...))
+		})
 	})
+}
+
+// clusterViews reads what lists show of all clusters besides their rows.
+func (s *server) clusterViews(r *http.Request) (func(*model.Cluster) answers.ClusterView, error) {
+	s.bringUpToDate(r.Context(), store.Reading{})
+	counts, err := s.Store.HostCounts(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	operators, err := s.Store.OperatorsByCluster(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	return func(c *model.Cluster) answers.ClusterView {
+		return answers.ClusterView{Counts: counts[c.ID], Operators: operators[c.ID], Secrets: readsSecrets(r)}
+	}, nil
 }
 
 // V2GetCluster reads one cluster, with its hosts unless they are excluded. An
@@ -82,6 +90,6 @@ func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UU
 	if err != nil {
 		return err
 	}
-	view.secrets = readsSecrets(r)
-	return ok(w, view.toWire())
+	view.Secrets = readsSecrets(r)
+	return ok(w, answers.Cluster(c, view))
 }

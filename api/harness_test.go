@@ -62,7 +62,7 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	require.NoError(t, err)
 	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &httpclient.Buffer{}, database: database, connections: &sync.Map{}}
 	s.store, err = store.Open(t.Context(), store.Options{
-		URL: database, Sealer: sealer, Now: time.Now, Hosts: kepttexts.Rendering,
+		URL: database, Sealer: sealer, Now: time.Now, Rendering: kepttexts.Rendering,
 	})
 	require.NoError(t, err)
 	t.Cleanup(s.store.Close)

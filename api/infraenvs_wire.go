@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"slipway/internal/cluster/answers"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -12,7 +13,7 @@ func (s *server) infraEnvToWire(e *model.InfraEnv, secrets bool) (wire.InfraEnv,
 	address, expires, err := s.images.ISO(e)
 	out := wire.InfraEnv{
 		Kind: wire.InfraEnvKindInfraEnv, ID: e.ID, Href: wire.BasePath + "/v2/infra-envs/" + e.ID.String(), Name: e.Name,
-		ClusterID: deref(e.ClusterID), UserName: e.UserName, OrgID: e.OrgID, EmailDomain: emailDomain(e.UserName),
+		ClusterID: deref(e.ClusterID), UserName: e.UserName, OrgID: e.OrgID, EmailDomain: answers.EmailDomain(e.UserName),
 		OpenshiftVersion: e.OpenShiftVersion, CPUArchitecture: wire.InfraEnvCPUArchitecture(e.CPUArchitecture),
 		Type: wire.ImageType(e.ImageType), PullSecretSet: e.PullSecret.Reveal() != "",
 		Proxy:               wire.Proxy{HTTPProxy: e.Proxy.HTTP, HTTPSProxy: e.Proxy.HTTPS, NoProxy: e.Proxy.NoProxy},

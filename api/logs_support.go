@@ -36,7 +36,7 @@ func (s *server) supportFiles(ctx context.Context, c *model.Cluster) ([]supportF
 		return nil, err
 	}
 	files := []supportFile{
-		{"cluster_metadata.json", s.wholeCluster(ctx, view)},
+		{"cluster_metadata.json", s.wholeCluster(ctx, c, view)},
 		{"cluster_events.json", s.eventsOf(ctx, c)},
 		{"installer.log", s.installerLog(ctx, c)},
 	}
@@ -80,7 +80,7 @@ func secretsOf(c *model.Cluster) []string {
 	return secrets
 }
 
-// secretsIn lists the values that redactedTree replaces.
+// secretsIn lists the values that redact.Tree replaces.
 func secretsIn(tree any) []string {
 	var out []string
 	switch node := tree.(type) {

@@ -20,6 +20,7 @@ type Host struct {
 	StatusInfo      string     `json:"-" db:"status_info"`
 	StatusUpdatedAt time.Time  `json:"-" db:"status_updated_at"`
 	Role            Role       `json:"-" db:"role"`
+	SuggestedRole   Role       `json:"suggested_role,omitempty" db:"suggested_role"` // also in the document, for earlier versions
 	Bootstrap       bool       `json:"-" db:"bootstrap"`
 	AgentSteps      AgentSteps `json:"-" db:"dialect"`
 	Boot            string     `json:"-" db:"boot"` // as its agent names it, else made by the service at each registration
@@ -44,7 +45,6 @@ type Host struct {
 	IgnitionEndpointHeaders map[string]Secret `json:"-"` // sealed
 
 	RegisteredAt          time.Time `json:"registered_at"`
-	SuggestedRole         Role      `json:"suggested_role,omitempty"`
 	RequestedHostname     string    `json:"requested_hostname,omitempty"`
 	DiscoveryAgentVersion string    `json:"discovery_agent_version,omitempty"`
 	TokenGeneration       int       `json:"token_generation,omitempty"` // counts registrations: each ends the tokens before

@@ -77,7 +77,7 @@ func (s *Service) openStores(ctx context.Context) error {
 	s.background("keys", s.readKeys)
 	s.store, err = store.Open(ctx, store.Options{
 		URL: s.DatabaseURL, Sealer: s.sealer, Now: s.process.Now, Observe: s.recorder.Events,
-		Hosts: store.Rendering{Form: answers.KeptForm, Keep: answers.Keep},
+		Rendering: store.Rendering{Form: answers.KeptForm, Host: answers.KeepHost, Cluster: answers.KeepCluster},
 	})
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (s *Service) assemble() error {
 	})
 	s.background("notifications", s.signals.Run)
 	s.background("changes", s.changes.Run)
-	s.background("texts of hosts", s.keepTexts)
+	s.background("texts of lists", s.keepTexts)
 	s.background("orchestrator", s.orchestrator.Run)
 	return nil
 }

@@ -34,9 +34,9 @@ type hostMoment struct {
 	InstallerArgs           string           `json:"installer_args,omitempty"`
 }
 
-// Keep renders a host for AppendHost: the length of what precedes the inventory as a varint, and, compressed (S2), the fields of the JSON
-// object without its braces, the inventory last. Nothing sealed is in it.
-func Keep(h *model.Host) []byte {
+// KeepHost renders a host for AppendHost: the length of what precedes the inventory as a varint, and, compressed (S2), the fields of the
+// JSON object without its braces, the inventory last. Nothing sealed is in it.
+func KeepHost(h *model.Host) []byte {
 	shown := keptHost{Host: Host(h, HostView{Inventory: true})}
 	shown.Timestamp, shown.InstallerArgs = 0, ""
 	inventory := shown.Inventory
@@ -60,8 +60,8 @@ type Texts struct{ plain []byte }
 
 var errKept = errors.New("the kept text of a host is damaged")
 
-// AppendHost appends the JSON of a host. kept is its text, made by Keep; h needs no more than its columns and secrets beside it. An empty
-// text renders all of h.
+// AppendHost appends the JSON of a host. kept is its text, made by KeepHost; h needs no more than its columns and secrets beside it. An
+// empty text renders all of h.
 func (t *Texts) AppendHost(to []byte, h *model.Host, kept []byte, view HostView) ([]byte, error) {
 	if len(kept) == 0 {
 		text, err := json.Marshal(Host(h, view))

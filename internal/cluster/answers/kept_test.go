@@ -39,7 +39,7 @@ func columns(h *model.Host) *model.Host {
 // requireSame compares the text of a host with a rendering of all of it, as clients do: fields have no order.
 func requireSame(t *testing.T, h *model.Host, view answers.HostView, texts *answers.Texts) {
 	t.Helper()
-	whole, err := texts.AppendHost([]byte("before"), columns(h), answers.Keep(h), view)
+	whole, err := texts.AppendHost([]byte("before"), columns(h), answers.KeepHost(h), view)
 	require.NoError(t, err)
 	text, appended := strings.CutPrefix(string(whole), "before")
 	require.True(t, appended)
@@ -69,7 +69,7 @@ func tree(t *testing.T, text []byte) map[string]json.RawMessage {
 func TestKeptTextsEqualRenderings(t *testing.T) {
 	t.Parallel()
 	var texts answers.Texts
-	for seed := range uint64(300) {
+	for seed := range uint64(100) {
 		h := &model.Host{}
 		random(rand.New(rand.NewPCG(seed, 1)), reflect.ValueOf(h).Elem())
 		if seed%7 == 0 {
@@ -92,6 +92,45 @@ func TestKeptTextsEqualRenderings(t *testing.T) {
 	}
 }
 
+func TestKeptTextsOfClustersEqualRenderings(t *testing.T) {
+	t.Parallel()
+	var texts answers.Texts
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		c, view := &model.Cluster{}, answers.ClusterView{}
+		random(r, reflect.ValueOf(c).Elem())
+		random(r, reflect.ValueOf(&view).Elem())
+		if seed%5 == 0 {
+			c.Proxy.HTTP, c.InstallConfigOverride = "http://user:word@proxy.example:3128", `{"password":"word","fips":true}`
+			c.IgnitionEndpoint.URL = "https://user:word@ignition.example"
+		}
+		for i := range view.Operators { // some of the cluster's own
+			if i < len(c.OLMOperators) {
+				view.Operators[i].Name = c.OLMOperators[i].Name
+			}
+		}
+		for _, secrets := range []bool{false, true} {
+			view.Secrets = secrets
+			fresh, err := texts.AppendCluster(nil, c, nil, view)
+			require.NoError(t, err)
+			kept := answers.KeepCluster(c)
+			beside := &model.Cluster{ID: c.ID, InstallConfigOverride: c.InstallConfigOverride, Proxy: c.Proxy}
+			if seed%5 == 0 {
+				require.Empty(t, kept)
+				beside = c
+			}
+			text, err := texts.AppendCluster([]byte("before"), beside, kept, view)
+			require.NoError(t, err)
+			require.Equal(t, tree(t, fresh), tree(t, text[len("before"):]))
+			require.Equal(t, c.SingleNode(), beside.SingleNode())
+			require.NotContains(t, tree(t, fresh), "hosts")
+			for name, value := range tree(t, []byte(wire.Text(answers.Cluster(c, view)))) {
+				require.True(t, name == "hosts" || string(value) == string(tree(t, fresh)[name]), name)
+			}
+		}
+	}
+}
+
 // Finds nothing in a kept text that is sealed in its row.
 func TestKeptTextsHaveNothingThatIsSealed(t *testing.T) {
 	t.Parallel()
@@ -102,7 +141,7 @@ func TestKeptTextsHaveNothingThatIsSealed(t *testing.T) {
 		IgnitionEndpointToken: canary, IgnitionEndpointHeaders: map[string]model.Secret{canary: canary},
 	}
 	for _, columnsAlone := range []bool{false, true} {
-		kept, shown := answers.Keep(h), h
+		kept, shown := answers.KeepHost(h), h
 		if columnsAlone {
 			shown = &model.Host{}
 		}
@@ -112,9 +151,30 @@ func TestKeptTextsHaveNothingThatIsSealed(t *testing.T) {
 	}
 }
 
+func TestKeptTextsOfClustersHaveNothingThatIsSealed(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-5d1f"
+	c := &model.Cluster{
+		PullSecret: canary, InstallConfigOverride: `{"name":"` + canary + `"}`, UISettings: canary,
+		Proxy:            model.Proxy{HTTP: "http://a:" + canary + "@proxy.example", HTTPS: "http://a:" + canary + "@proxy.example"},
+		IgnitionEndpoint: model.IgnitionEndpoint{URL: "https://ignition.example/" + canary[:6]},
+	}
+	text, err := new(answers.Texts).AppendCluster(nil, &model.Cluster{}, answers.KeepCluster(c), answers.ClusterView{Secrets: true})
+	require.NoError(t, err)
+	require.NotContains(t, string(text), canary)
+	require.Contains(t, string(text), canary[:6])
+	c.IgnitionEndpoint.URL = "https://a:" + canary + "@ignition.example"
+	require.Empty(t, answers.KeepCluster(c))
+}
+
 func TestDamagedTextsAreErrors(t *testing.T) {
 	t.Parallel()
-	whole := answers.Keep(&model.Host{})
+	ofCluster := answers.KeepCluster(&model.Cluster{})
+	for n := 1; n < len(ofCluster); n++ {
+		_, err := new(answers.Texts).AppendCluster(nil, &model.Cluster{}, ofCluster[:n], answers.ClusterView{})
+		require.ErrorContains(t, err, "damaged", "%d of %d bytes", n, len(ofCluster))
+	}
+	whole := answers.KeepHost(&model.Host{})
 	for n := 1; n < len(whole); n++ {
 		_, err := new(answers.Texts).AppendHost(nil, &model.Host{}, whole[:n], answers.Whole)
 		require.ErrorContains(t, err, "damaged", "%d of %d bytes", n, len(whole))
@@ -123,19 +183,24 @@ func TestDamagedTextsAreErrors(t *testing.T) {
 	require.ErrorContains(t, err, "damaged")
 }
 
-// Guards databases that services of two versions share: whoever changes what a host looks like raises KeptForm, and then this sum.
+// Guards databases that services of two versions share: whoever changes how hosts or clusters look raises KeptForm, and then this sum.
 func TestKeptTextsKeepTheirForm(t *testing.T) {
 	t.Parallel()
 	sum := sha256.New()
 	for seed := range uint64(50) {
 		h := &model.Host{}
 		random(rand.New(rand.NewPCG(seed, 2)), reflect.ValueOf(h).Elem())
-		text, err := new(answers.Texts).AppendHost(nil, &model.Host{}, answers.Keep(h), answers.HostView{Inventory: true})
+		text, err := new(answers.Texts).AppendHost(nil, &model.Host{}, answers.KeepHost(h), answers.HostView{Inventory: true})
+		require.NoError(t, err)
+		sum.Write(text)
+		c := &model.Cluster{}
+		random(rand.New(rand.NewPCG(seed, 4)), reflect.ValueOf(c).Elem())
+		text, err = new(answers.Texts).AppendCluster(nil, &model.Cluster{}, answers.KeepCluster(c), answers.ClusterView{})
 		require.NoError(t, err)
 		sum.Write(text)
 	}
-	require.Equal(t, "form 1: c98daf4906bef5fa", "form 1: "+hex.EncodeToString(sum.Sum(nil))[:16],
-		"hosts look another way: raise answers.KeptForm (now %d), and write the new sum here", answers.KeptForm)
+	require.Equal(t, "form 1: 91b6b30891c8aae3", "form 1: "+hex.EncodeToString(sum.Sum(nil))[:16],
+		"hosts or clusters look another way: raise answers.KeptForm (now %d), and write the new sum here", answers.KeptForm)
 }
 
 // alphabet has what JSON escapes, and what it does not.

@@ -19,6 +19,9 @@ type clusterRow struct {
 	*model.Cluster
 	Doc     []byte `db:"doc"`
 	Secrets []byte `db:"secrets"` // in clear in records that are compared
+	// Shown is made by Options.Rendering, in its form; nil where none is kept.
+	Shown     []byte `db:"shown"`
+	ShownForm int16  `db:"shown_form"`
 }
 
 var clusterTable = tableOf[clusterRow](layout{
@@ -26,6 +29,7 @@ var clusterTable = tableOf[clusterRow](layout{
 	key:     []string{"id"},
 	once:    []string{"created_at"},
 	follows: []string{"status_updated_at", "updated_at"},
+	derived: []string{"shown", "shown_form"},
 	read:    map[string]string{"hosts_generation": "coalesce(p.hosts_generation, 0)", "deleted_at": ""},
 })
 
@@ -52,6 +56,7 @@ func (s *Store) CreateCluster(ctx context.Context, c *model.Cluster, fn func(*Tx
 			return err
 		}
 		row.Secrets = s.sealer.Seal(row.Secrets, c.ID[:])
+		row.Shown, row.ShownForm = s.rendering.cluster(c)
 		sql, args := clusterTable.insert(clusterTable.record(row))
 		_, err = tx.Exec(ctx, sql, args...)
 		if err != nil {
@@ -73,18 +78,24 @@ func (s *Store) Cluster(ctx context.Context, id uuid.UUID) (*model.Cluster, erro
 	return c, notFound(err, "cluster", id)
 }
 
+// filteredClusters are the clusters of a ClusterFilter.
+var filteredClusters = `case when @only_deleted then c.deleted_at is not null and not c.purge_begun else c.deleted_at is null or @deleted end
+		  and (@openshift_id::uuid is null or c.doc->>'openshift_cluster_id' = @openshift_id::text)
+		  and (@user = '' or c.doc->>'user_name' = @user)
+		  and ` + ofTenant("c.doc") + ``
+
+func (f ClusterFilter) args() pgx.NamedArgs {
+	return f.Tenant.args(pgx.NamedArgs{
+		"openshift_id": f.OpenShiftClusterID, "user": f.Owner, "deleted": f.Deleted, "only_deleted": f.OnlyDeleted,
+	})
+}
+
 // Clusters calls yield for each cluster, newest first, while rows stream.
 func (s *Store) Clusters(ctx context.Context, f ClusterFilter, yield func(*model.Cluster) error) error {
 	rows, err := s.pool.Query(ctx, `
 		select `+clusterColumns+` from `+clusterTables+`
-		where case when @only_deleted then c.deleted_at is not null and not c.purge_begun else c.deleted_at is null or @deleted end
-		  and (@openshift_id::uuid is null or c.doc->>'openshift_cluster_id' = @openshift_id::text)
-		  and (@user = '' or c.doc->>'user_name' = @user)
-		  and `+ofTenant("c.doc")+`
-		order by c.created_at desc, c.id`,
-		f.Tenant.args(pgx.NamedArgs{
-			"openshift_id": f.OpenShiftClusterID, "user": f.Owner, "deleted": f.Deleted, "only_deleted": f.OnlyDeleted,
-		}))
+		where `+filteredClusters+`
+		order by c.created_at desc, c.id`, f.args())
 	if err != nil {
 		return fmt.Errorf("list clusters: %w", err)
 	}
@@ -228,6 +239,7 @@ func (s *Store) writeCluster(ctx context.Context, tx pgx.Tx, now time.Time, c *m
 	}
 	c.UpdatedAt = now
 	row.Secrets = s.sealer.Seal(row.Secrets, c.ID[:])
+	row.Shown, row.ShownForm = s.rendering.cluster(c)
 	sql, args := clusterTable.update(clusterTable.record(row), changed)
 	if _, err := tx.Exec(ctx, sql, args...); err != nil {
 		return fmt.Errorf("update cluster %s: %w", c.ID, err)
@@ -257,14 +269,19 @@ func clusterRecord(c *model.Cluster) (record, error) {
 	return clusterTable.record(row), nil
 }
 
-func (s *Store) scanCluster(from pgx.Row) (*model.Cluster, error) {
+func (s *Store) scanCluster(from pgx.Row) (*model.Cluster, error) { return s.scanClusterAnd(from) }
+
+// scanClusterAnd reads a cluster and what a query has beside its columns. A row without a document leaves its fields empty.
+func (s *Store) scanClusterAnd(from pgx.Row, more ...any) (*model.Cluster, error) {
 	c := &model.Cluster{}
 	row := clusterRow{Cluster: c}
-	if err := clusterTable.scan(from, &row); err != nil {
+	if err := clusterTable.scan(from, &row, more...); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(row.Doc, c); err != nil {
-		return nil, fmt.Errorf("decode cluster %s: %w", c.ID, err)
+	if row.Doc != nil {
+		if err := json.Unmarshal(row.Doc, c); err != nil {
+			return nil, fmt.Errorf("decode cluster %s: %w", c.ID, err)
+		}
 	}
 	var secrets clusterSecrets
 	if err := s.open(row.Secrets, c.ID, &secrets); err != nil {

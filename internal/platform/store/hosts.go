@@ -19,7 +19,7 @@ type hostRow struct {
 	Facts   []byte `db:"facts"`
 	Doc     []byte `db:"doc"`
 	Secrets []byte `db:"secrets"` // in clear in records that are compared
-	// Shown is made by Options.Hosts, in its form; nil where none is kept.
+	// Shown is made by Options.Rendering, in its form; nil where none is kept.
 	Shown     []byte `db:"shown"`
 	ShownForm int16  `db:"shown_form"`
 }
@@ -55,6 +55,8 @@ type HostFilter struct {
 	// Connectivity reads the connectivity reports too, by far the largest part of hosts.
 	Connectivity bool
 	Tenant       Tenant
+	// Clusters are the clusters of the hosts, whose order comes first then.
+	Clusters *ClusterFilter
 }
 
 // RegisterHost creates a host, or runs fn on the existing one (a deleted one counts
@@ -308,7 +310,7 @@ func (s *Store) hostUpdate(row *hostRow, changed []string, t *Tx) (sql string, a
 	}
 	row.UpdatedAt = t.now
 	row.Secrets = s.sealHost(row.Host, row.Secrets)
-	row.Shown, row.ShownForm = s.hosts.render(row.Host)
+	row.Shown, row.ShownForm = s.rendering.host(row.Host)
 	return hostTable.update(hostTable.record(row), changed)
 }
 

@@ -10,22 +10,35 @@ import (
 	"slipway/internal/model"
 )
 
-// Rendering makes the texts of hosts that are kept beside their rows. Form is above zero, and another one when the texts of equal hosts
-// are others; texts of another form are not read.
+// Rendering makes the texts of hosts and clusters that are kept beside their rows; for an empty text readers read the row. Form is above
+// zero, and another one when the texts of equal rows are others; texts of another form are not read.
 type Rendering struct {
-	Form int16
-	Keep func(*model.Host) []byte
+	Form    int16
+	Host    func(*model.Host) []byte
+	Cluster func(*model.Cluster) []byte
 }
 
-func (r Rendering) render(h *model.Host) (text []byte, form int16) {
-	if r.Keep == nil {
+func (r Rendering) host(h *model.Host) (text []byte, form int16) {
+	if r.Form == 0 {
 		return nil, 0
 	}
-	return r.Keep(h), r.Form
+	return r.Host(h), r.Form
 }
 
-// unshown is the condition that a row has no text in the form of this program, as after an upgrade.
-const unshown = `(h.shown is null or h.shown_form <> @form)`
+func (r Rendering) cluster(c *model.Cluster) (text []byte, form int16) {
+	if r.Form == 0 {
+		return nil, 0
+	}
+	return r.Cluster(c), r.Form
+}
+
+// unshown are the conditions that a row has no text in the form of this program, as after an upgrade.
+const (
+	unshown        = `(h.shown is null or h.shown_form <> @form)`
+	unshownCluster = `(c.shown is null or c.shown_form <> @form)`
+	// wholeCluster is the condition that readers need all of a row.
+	wholeCluster = `(` + unshownCluster + ` or octet_length(c.shown) = 0)`
+)
 
 var shownHostColumns = hostTable.selects(
 	"connectivity", "case when @connectivity then h.connectivity end",
@@ -36,11 +49,19 @@ var shownHostColumns = hostTable.selects(
 // ShownHosts works as Hosts, for readers of texts: a host with a text has its columns and secrets only, others have no text.
 func (s *Store) ShownHosts(ctx context.Context, f HostFilter, yield func(h *model.Host, text []byte) error) error {
 	args := f.args()
-	args["form"] = s.hosts.Form
+	args["form"] = s.rendering.Form
+	from, order := hostTables, ""
+	if f.Clusters != nil {
+		for name, value := range f.Clusters.args() {
+			args[name] = value
+		}
+		from += ` join clusters c on c.id = h.cluster_id and (` + filteredClusters + `)`
+		order = "c.created_at desc, c.id, "
+	}
 	rows, err := s.pool.Query(ctx, `
 		select `+shownHostColumns+`, case when not `+unshown+` then h.shown end
-		from `+hostTables+` where `+filteredHosts+`
-		order by h.created_at, h.id`, args)
+		from `+from+` where `+filteredHosts+`
+		order by `+order+`h.created_at, h.id`, args)
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}
@@ -70,26 +91,58 @@ func (s *Store) scanShown(from pgx.Row) (*model.Host, []byte, error) {
 	return h, text, s.openHost(h, row.Secrets)
 }
 
-// KeepTexts renders some of the hosts that have no text in the form of this program. It returns how many.
-func (s *Store) KeepTexts(ctx context.Context, atMost int) (int, error) {
-	kept := 0
-	err := s.inTx(ctx, func(tx pgx.Tx) error {
+var shownClusterColumns = clusterTable.selects("doc", "case when "+wholeCluster+" then c.doc end")
+
+// ShownClusters works as Clusters, for readers of texts: a cluster with a text has its columns and secrets only, others have no text.
+func (s *Store) ShownClusters(ctx context.Context, f ClusterFilter, yield func(c *model.Cluster, text []byte) error) error {
+	args := f.args()
+	args["form"] = s.rendering.Form
+	rows, err := s.pool.Query(ctx, `
+		select `+shownClusterColumns+`, case when not `+wholeCluster+` then c.shown end
+		from `+clusterTables+` where `+filteredClusters+`
+		order by c.created_at desc, c.id`, args)
+	if err != nil {
+		return fmt.Errorf("list clusters: %w", err)
+	}
+	type shown struct {
+		cluster *model.Cluster
+		text    []byte
+	}
+	scan := func(from pgx.Row) (out shown, err error) {
+		out.cluster, err = s.scanClusterAnd(from, &out.text)
+		return out, err
+	}
+	return visit(rows, scan, func(one shown) error { return yield(one.cluster, one.text) })
+}
+
+// KeepTexts renders some of the hosts and clusters that have no text in the form of this program, at most so many of each. It returns
+// whether there may be more.
+func (s *Store) KeepTexts(ctx context.Context, atMost int) (more bool, err error) {
+	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		hosts, err := s.unshownHosts(ctx, tx, atMost)
+		if err != nil {
+			return err
+		}
+		clusters, err := s.unshownClusters(ctx, tx, atMost)
 		if err != nil {
 			return err
 		}
 		batch := &pgx.Batch{}
 		for _, h := range hosts {
-			text, form := s.hosts.render(h)
+			text, form := s.rendering.host(h)
 			batch.Queue(`update hosts set shown = $3, shown_form = $4 where infra_env_id = $1 and id = $2`, h.InfraEnvID, h.ID, text, form)
 		}
-		kept = len(hosts)
+		for _, c := range clusters {
+			text, form := s.rendering.cluster(c)
+			batch.Queue(`update clusters set shown = $2, shown_form = $3 where id = $1`, c.ID, text, form)
+		}
+		more = len(hosts) == atMost || len(clusters) == atMost
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
-		return 0, fmt.Errorf("render hosts for lists: %w", err)
+		return false, fmt.Errorf("render rows for lists: %w", err)
 	}
-	return kept, nil
+	return more, nil
 }
 
 // unshownHosts locks hosts without a text, except those that others have locked: they are written with one.
@@ -97,9 +150,21 @@ func (s *Store) unshownHosts(ctx context.Context, tx pgx.Tx, atMost int) ([]*mod
 	rows, err := tx.Query(ctx, `
 		select `+narrowHostColumns+` from `+hostTables+`
 		where h.deleted_at is null and `+unshown+`
-		limit @limit for update of h skip locked`, pgx.NamedArgs{"form": s.hosts.Form, "limit": atMost})
+		limit @limit for update of h skip locked`, pgx.NamedArgs{"form": s.rendering.Form, "limit": atMost})
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (*model.Host, error) { return s.scanHost(row) })
+}
+
+// unshownClusters locks clusters as unshownHosts does.
+func (s *Store) unshownClusters(ctx context.Context, tx pgx.Tx, atMost int) ([]*model.Cluster, error) {
+	rows, err := tx.Query(ctx, `
+		select `+clusterColumns+` from `+clusterTables+`
+		where c.deleted_at is null and `+unshownCluster+`
+		limit @limit for update of c skip locked`, pgx.NamedArgs{"form": s.rendering.Form, "limit": atMost})
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (*model.Cluster, error) { return s.scanCluster(row) })
 }

@@ -12,9 +12,16 @@ import (
 	"slipway/internal/testing/pgtest"
 )
 
-// shownText is what the store of these tests keeps of a host.
+// shownText makes the text of a host.
 func shownText(h *model.Host) []byte {
 	return fmt.Appendf(nil, "%s %s %s", h.Status, h.Stage, h.RequestedHostname)
+}
+
+func shownCluster(c *model.Cluster) []byte {
+	if c.Tags == "whole" {
+		return []byte{}
+	}
+	return []byte(c.Tags)
 }
 
 // shown reads the text of a host, and what is read of its document.
@@ -37,7 +44,7 @@ func TestTextsOfHostsFollowTheirRows(t *testing.T) {
 	url := pgtest.Migrated(t, store.Migrate)
 	opened := func(form int16) *store.Store {
 		s, err := store.Open(t.Context(), store.Options{
-			URL: url, Sealer: xorSealer{}, Now: time.Now, Hosts: store.Rendering{Form: form, Keep: shownText},
+			URL: url, Sealer: xorSealer{}, Now: time.Now, Rendering: store.Rendering{Form: form, Host: shownText, Cluster: shownCluster},
 		})
 		require.NoError(t, err)
 		t.Cleanup(s.Close)
@@ -104,11 +111,60 @@ func TestTextsOfHostsFollowTheirRows(t *testing.T) {
 	is("", "six")
 
 	// A service renders what was written without it.
-	kept, err := s.KeepTexts(t.Context(), 10)
+	more, err := s.KeepTexts(t.Context(), 1)
 	require.NoError(t, err)
-	require.Equal(t, 1, kept)
+	require.True(t, more)
 	is("known Rebooting six", "")
-	kept, err = s.KeepTexts(t.Context(), 10)
+	more, err = s.KeepTexts(t.Context(), 1)
 	require.NoError(t, err)
-	require.Zero(t, kept)
+	require.False(t, more)
+}
+
+func TestTextsOfClustersFollowTheirRows(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), store.Options{
+		URL: pgtest.Migrated(t, store.Migrate), Sealer: xorSealer{}, Now: time.Now,
+		Rendering: store.Rendering{Form: 2, Host: shownText, Cluster: shownCluster},
+	})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	c := newCluster(t, s)
+	is := func(wantText, wantTags string) {
+		t.Helper()
+		err := s.ShownClusters(t.Context(), store.ClusterFilter{}, func(c *model.Cluster, kept []byte) error {
+			require.Equal(t, []string{wantText, wantTags, "s3cret"}, []string{string(kept), c.Tags, c.PullSecret.Reveal()})
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	change := func(tags string) {
+		t.Helper()
+		_, err := s.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, _ *store.Tx) error { c.Tags = tags; return nil })
+		require.NoError(t, err)
+	}
+	change("one")
+	is("one", "")
+	for _, sql := range []string{
+		`update clusters set name = 'other'`,
+		`update clusters set status = 'ready'`,
+		`update clusters set doc = doc || '{"tags": "two"}', updated_at = now()`,
+		`update clusters set deleted_at = now(); update clusters set deleted_at = null`,
+	} {
+		change("before: " + sql)
+		is("before: "+sql, "")
+		require.NoError(t, s.Exec(t.Context(), sql))
+		kept := ""
+		require.NoError(t, s.ShownClusters(t.Context(), store.ClusterFilter{}, func(c *model.Cluster, text []byte) error {
+			kept = string(text)
+			require.NotEmpty(t, c.Tags)
+			return nil
+		}))
+		require.Empty(t, kept, sql)
+	}
+	// Some clusters have no text, and are read whole. They are not rendered again and again.
+	change("whole")
+	is("", "whole")
+	more, err := s.KeepTexts(t.Context(), 1)
+	require.NoError(t, err)
+	require.False(t, more)
 }

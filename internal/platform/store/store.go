@@ -36,8 +36,8 @@ type Options struct {
 	// Observe receives the events of every transaction of this process after its commit, including those that
 	// were suppressed as repetitions. It must not block; it is optional.
 	Observe func([]model.Event)
-	// Hosts renders hosts for ShownHosts; the zero value keeps no texts.
-	Hosts Rendering
+	// Rendering is for ShownHosts and ShownClusters; the zero value keeps no texts.
+	Rendering Rendering
 }
 
 // Store is the database. It is safe for concurrent use.
@@ -46,8 +46,8 @@ type Store struct {
 	sealer Sealer
 	now    func() time.Time
 	// observe is Options.Observe.
-	observe func([]model.Event)
-	hosts   Rendering
+	observe   func([]model.Event)
+	rendering Rendering
 }
 
 // Open connects to a database that Migrate has brought up to date.
@@ -70,7 +70,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		connections.Close()
 		return nil, fmt.Errorf("connect to database: %w", err)
 	}
-	return &Store{pool: pool{connections}, sealer: o.Sealer, now: o.Now, observe: o.Observe, hosts: o.Hosts}, nil
+	return &Store{pool: pool{connections}, sealer: o.Sealer, now: o.Now, observe: o.Observe, rendering: o.Rendering}, nil
 }
 
 // Close ends all connections.

@@ -10,29 +10,21 @@ import (
 	"slipway/internal/model"
 )
 
-// HostCounts are the numbers of hosts that a cluster shows.
-type HostCounts struct {
-	Total   int
-	Enabled int // not disabled
-	Ready   int // known
-	Workers int // by their own role, or the suggested one
-}
-
 // HostCounts counts the hosts of the given clusters, of all clusters when none is given.
 // A cluster without hosts has no entry.
-func (s *Store) HostCounts(ctx context.Context, clusters ...uuid.UUID) (map[uuid.UUID]HostCounts, error) {
+func (s *Store) HostCounts(ctx context.Context, clusters ...uuid.UUID) (map[uuid.UUID]model.HostCounts, error) {
 	rows, err := s.pool.Query(ctx, `
 		select cluster_id, count(*), count(*) filter (where status <> 'disabled'), count(*) filter (where status = 'known'),
-		  count(*) filter (where role = 'worker' or role = 'auto-assign' and doc->>'suggested_role' = 'worker')
+		  count(*) filter (where role = 'worker' or role = 'auto-assign' and suggested_role = 'worker')
 		from hosts
 		where deleted_at is null and cluster_id is not null and ($1::uuid[] is null or cluster_id = any ($1))
 		group by cluster_id`, nilIfEmpty(clusters))
 	if err != nil {
 		return nil, fmt.Errorf("count hosts: %w", err)
 	}
-	out := map[uuid.UUID]HostCounts{}
+	out := map[uuid.UUID]model.HostCounts{}
 	var id uuid.UUID
-	var n HostCounts
+	var n model.HostCounts
 	_, err = pgx.ForEachRow(rows, []any{&id, &n.Total, &n.Enabled, &n.Ready, &n.Workers}, func() error {
 		out[id] = n
 		return nil

@@ -28,7 +28,7 @@ func TestHostCountsAreByClusterAndLeaveDeletedHostsOut(t *testing.T) {
 
 	counts, err := s.HostCounts(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, map[uuid.UUID]store.HostCounts{
+	require.Equal(t, map[uuid.UUID]model.HostCounts{
 		c.ID:     {Total: 1, Enabled: 1, Ready: 1, Workers: 1},
 		other.ID: {Total: 1, Enabled: 1},
 	}, counts)

@@ -1,4 +1,4 @@
-// Package kepttexts compares, in tests, what is kept of hosts for lists with a rendering of their rows.
+// Package kepttexts compares, in tests, what is kept of hosts and clusters for lists with a rendering of their rows.
 package kepttexts
 
 import (
@@ -16,9 +16,10 @@ import (
 )
 
 // Rendering is the rendering of the service.
-var Rendering = store.Rendering{Form: answers.KeptForm, Keep: answers.Keep}
+var Rendering = store.Rendering{Form: answers.KeptForm, Host: answers.KeepHost, Cluster: answers.KeepCluster}
 
-// CheckAtEnd compares the texts of all hosts when the test ends, whatever has happened to them.
+// CheckAtEnd compares the texts of all hosts and clusters when the test ends, whatever has happened to them. Rows that the test has made
+// unreadable are not compared.
 func CheckAtEnd(t testing.TB, s *store.Store) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -27,35 +28,66 @@ func CheckAtEnd(t testing.TB, s *store.Store) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		kept, whole := list(ctx, t, s)
-		for range 3 { // a host may change between the two reads
-			if wire.Text(kept) == wire.Text(whole) {
+		var kept, whole []any
+		for range 4 { // a row may change between the two reads
+			var err error
+			if whole, err = rows(ctx, t, s); err != nil {
+				return
+			}
+			if kept = listed(ctx, t, s); wire.Text(kept) == wire.Text(whole) {
 				break
 			}
-			kept, whole = list(ctx, t, s)
 		}
 		require.Equal(t, whole, kept)
 	})
 }
 
-// list reads all hosts by their texts, and from their rows.
-func list(ctx context.Context, t testing.TB, s *store.Store) (kept, whole []any) {
+var (
+	hostView    = answers.HostView{Inventory: true, Connectivity: true, Secrets: true}
+	clusterView = answers.ClusterView{Counts: model.HostCounts{Total: 5}, Operators: operators, Secrets: true}
+	hosts       = store.HostFilter{Connectivity: true}
+	clusters    = store.ClusterFilter{Deleted: true}
+)
+
+// rows renders all hosts and clusters from their rows.
+func rows(ctx context.Context, t testing.TB, s *store.Store) (list []any, err error) {
 	t.Helper()
-	view := answers.HostView{Inventory: true, Connectivity: true, Secrets: true}
 	var texts answers.Texts
-	filter := store.HostFilter{Connectivity: true}
-	require.NoError(t, s.ShownHosts(ctx, filter, func(h *model.Host, text []byte) error {
-		out, err := texts.AppendHost(nil, h, text, view)
-		kept = append(kept, decoded(t, out))
+	err = s.Hosts(ctx, hosts, func(h *model.Host) error {
+		out, err := texts.AppendHost(nil, h, nil, hostView)
+		list = append(list, decoded(t, out))
 		return err
-	}))
-	require.NoError(t, s.Hosts(ctx, filter, func(h *model.Host) error {
-		out, err := json.Marshal(answers.Host(h, view))
-		whole = append(whole, decoded(t, out))
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = s.Clusters(ctx, clusters, func(c *model.Cluster) error {
+		out, err := texts.AppendCluster(nil, c, nil, clusterView)
+		list = append(list, decoded(t, out))
 		return err
-	}))
-	return kept, whole
+	})
+	return list, err
 }
+
+// listed reads all hosts and clusters as lists do.
+func listed(ctx context.Context, t testing.TB, s *store.Store) (list []any) {
+	t.Helper()
+	var texts answers.Texts
+	require.NoError(t, s.ShownHosts(ctx, hosts, func(h *model.Host, text []byte) error {
+		out, err := texts.AppendHost(nil, h, text, hostView)
+		list = append(list, decoded(t, out))
+		return err
+	}))
+	require.NoError(t, s.ShownClusters(ctx, clusters, func(c *model.Cluster, text []byte) error {
+		out, err := texts.AppendCluster(nil, c, text, clusterView)
+		list = append(list, decoded(t, out))
+		return err
+	}))
+	return list
+}
+
+// operators are monitored in every cluster of the comparison.
+var operators = []model.MonitoredOperator{{Name: "console", Type: "builtin"}, {Name: "lvm", Type: "olm"}, {Name: "odf", Type: "olm"}}
 
 func decoded(t testing.TB, text []byte) (out any) {
 	t.Helper()

@@ -1,13 +1,16 @@
-package api
+package answers
 
 import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"slipway/internal/cluster/features"
+	"slipway/internal/cluster/operators"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
-	"slipway/internal/platform/store"
+	"slipway/internal/platform/redact"
 	"slipway/internal/wire"
 )
 
@@ -15,37 +18,46 @@ import (
 // (openshift/assisted-service, internal/common/common.go).
 const workersToFreeMasters = 2
 
-// clusterView holds a cluster's data for the API besides its hosts.
-type clusterView struct {
-	cluster   *model.Cluster
-	counts    store.HostCounts
-	operators []model.MonitoredOperator
-	// secrets are shown: see redactCluster.
-	secrets bool
+// ClusterView has the rest that is shown of a cluster, beside its row.
+type ClusterView struct {
+	Counts    model.HostCounts
+	Operators []model.MonitoredOperator
+	Secrets   bool // see addClusterSecrets
 }
 
-// toWire maps a cluster to its format in the API.
-func (v clusterView) toWire() wire.Cluster {
-	out := clusterIdentity(v.cluster)
-	addClusterJoining(&out, v.cluster)
-	addClusterNetworks(&out, v.cluster)
-	addClusterInstallation(&out, v.cluster)
-	out.TotalHostCount, out.EnabledHostCount = int64(v.counts.Total), int64(v.counts.Enabled)
-	out.ReadyHostCount = int64(v.counts.Ready)
-	out.SchedulableMastersForcedTrue = v.counts.Workers < workersToFreeMasters
-	out.Hosts = []wire.Host{} // see wholeCluster
-	out.MonitoredOperators = operatorsToWire(v.cluster, v.operators)
-	if !v.secrets {
-		redactCluster(&out)
-	}
+// Cluster maps a cluster to its format in the API, without hosts.
+func Cluster(c *model.Cluster, view ClusterView) wire.Cluster {
+	out := clusterIdentity(c)
+	addClusterJoining(&out, c)
+	addClusterNetworks(&out, c)
+	addClusterInstallation(&out, c)
+	addClusterSecrets(&out, c, view.Secrets)
+	out.TotalHostCount, out.EnabledHostCount = int64(view.Counts.Total), int64(view.Counts.Enabled)
+	out.ReadyHostCount = int64(view.Counts.Ready)
+	out.SchedulableMastersForcedTrue = view.Counts.Workers < workersToFreeMasters
+	out.Hosts = []wire.Host{}
+	out.MonitoredOperators = Operators(c, view.Operators)
 	return out
+}
+
+// addClusterSecrets adds the settings that are sealed in the database: passwords in overrides and addresses open other machines.
+func addClusterSecrets(out *wire.Cluster, c *model.Cluster, secrets bool) {
+	out.InstallConfigOverrides, out.HTTPProxy, out.HTTPSProxy = c.InstallConfigOverride, c.Proxy.HTTP, c.Proxy.HTTPS
+	if !secrets {
+		out.InstallConfigOverrides = redact.JSON(out.InstallConfigOverrides)
+		out.HTTPProxy, out.HTTPSProxy = redact.Address(out.HTTPProxy), redact.Address(out.HTTPSProxy)
+	}
+	out.IgnitionEndpoint.URL = c.IgnitionEndpoint.URL
+	if !secrets {
+		out.IgnitionEndpoint.URL = redact.Address(c.IgnitionEndpoint.URL)
+	}
 }
 
 func clusterIdentity(c *model.Cluster) wire.Cluster {
 	out := wire.Cluster{
 		Kind: wire.ClusterKind(c.Kind), ID: c.ID, Href: wire.BasePath + "/v2/clusters/" + c.ID.String(), Name: c.Name,
-		UserName: c.UserName, OrgID: c.OrgID, EmailDomain: emailDomain(c.UserName), Tags: c.Tags,
-		OpenshiftVersion: c.OpenShiftVersion, OcpReleaseImage: c.ReleaseImage, OpenshiftClusterID: deref(c.OpenShiftClusterID),
+		UserName: c.UserName, OrgID: c.OrgID, EmailDomain: EmailDomain(c.UserName), Tags: c.Tags,
+		OpenshiftVersion: c.OpenShiftVersion, OcpReleaseImage: c.ReleaseImage,
 		CPUArchitecture: wire.ClusterCPUArchitecture(c.CPUArchitecture),
 		BaseDNSDomain:   c.BaseDNSDomain, SSHPublicKey: c.SSHPublicKey, PullSecretSet: c.PullSecret.Reveal() != "",
 		ControlPlaneCount: c.ControlPlaneCount, HighAvailabilityMode: wire.ClusterHighAvailabilityModeFull,
@@ -61,8 +73,11 @@ func clusterIdentity(c *model.Cluster) wire.Cluster {
 			EnableOn: wire.DiskEncryptionEnableOn(c.DiskEncryption.EnableOn),
 			Mode:     wire.DiskEncryptionMode(c.DiskEncryption.Mode), TangServers: c.DiskEncryption.TangServers,
 		},
-		InstallConfigOverrides: c.InstallConfigOverride, OperatorBundles: chosenBundles(c),
-		FeatureUsage: features.UsageText(c),
+		OperatorBundles: chosenBundles(c),
+		FeatureUsage:    features.UsageText(c),
+	}
+	if c.OpenShiftClusterID != nil {
+		out.OpenshiftClusterID = *c.OpenShiftClusterID
 	}
 	if c.SingleNode() {
 		out.HighAvailabilityMode = wire.ClusterHighAvailabilityModeNone
@@ -73,8 +88,8 @@ func clusterIdentity(c *model.Cluster) wire.Cluster {
 	return out
 }
 
-// emailDomain returns the domain of a user name that is an email address.
-func emailDomain(user string) string {
+// EmailDomain returns the domain of a user name that is an email address.
+func EmailDomain(user string) string {
 	if _, domain, found := strings.Cut(user, "@"); found {
 		return domain
 	}
@@ -84,7 +99,7 @@ func emailDomain(user string) string {
 // addClusterJoining adds what concerns hosts that join, and what the cluster ignores.
 func addClusterJoining(out *wire.Cluster, c *model.Cluster) {
 	out.Imported, out.APIVipDNSName = c.Imported, c.APIVIPDNSName
-	out.IgnitionEndpoint = wire.IgnitionEndpoint{URL: c.IgnitionEndpoint.URL, CaCertificate: c.IgnitionEndpoint.CACertificate}
+	out.IgnitionEndpoint = wire.IgnitionEndpoint{CaCertificate: c.IgnitionEndpoint.CACertificate}
 	out.OrgSoftTimeoutsEnabled = c.OrgSoftTimeouts
 	if c.IgnoredHostValidations != nil {
 		out.IgnoredHostValidations = wire.Text(c.IgnoredHostValidations)
@@ -98,8 +113,8 @@ func addClusterNetworks(out *wire.Cluster, c *model.Cluster) {
 	out.UserManagedNetworking, out.VipDhcpAllocation = c.UserManagedNetworking, c.VIPDHCPAllocation
 	out.LoadBalancer.Type = wire.LoadBalancerType(c.LoadBalancer)
 	out.NetworkType = wire.ClusterNetworkType(c.NetworkType)
-	out.HTTPProxy, out.HTTPSProxy, out.NoProxy = c.Proxy.HTTP, c.Proxy.HTTPS, c.Proxy.NoProxy
-	if sources := joined(c.NTPSources); c.NTPSourcesOnly {
+	out.NoProxy = c.Proxy.NoProxy
+	if sources := strings.Join(c.NTPSources, ","); c.NTPSourcesOnly {
 		out.NtpSources = sources
 	} else {
 		out.AdditionalNtpSource = sources
@@ -129,7 +144,7 @@ func addClusterNetworks(out *wire.Cluster, c *model.Cluster) {
 		})
 	}
 	for _, n := range c.HostNetworks {
-		out.HostNetworks = append(out.HostNetworks, wire.HostNetwork{Cidr: n.CIDR.String(), HostIds: orEmpty(n.HostIDs)})
+		out.HostNetworks = append(out.HostNetworks, wire.HostNetwork{Cidr: n.CIDR.String(), HostIds: append([]uuid.UUID{}, n.HostIDs...)})
 	}
 }
 
@@ -167,16 +182,30 @@ func operatorToWire(o model.MonitoredOperator) wire.MonitoredOperator {
 	}
 }
 
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
 func orEmptyMap[K comparable, V any](m map[K]V) map[K]V {
 	if m == nil {
 		return map[K]V{}
 	}
 	return m
+}
+
+// Operators lists the monitored operators of a cluster with the origin of each.
+func Operators(c *model.Cluster, list []model.MonitoredOperator) []wire.MonitoredOperator {
+	out := make([]wire.MonitoredOperator, len(list))
+	for i, o := range list {
+		out[i] = operatorToWire(o)
+		out[i].Bundles, out[i].SourceBundles, out[i].DependencyOnly = operators.Origin(c, o.Name)
+	}
+	return out
+}
+
+func chosenBundles(c *model.Cluster) []wire.BundleCreateParams {
+	out := make([]wire.BundleCreateParams, len(c.OperatorBundles))
+	for i, b := range c.OperatorBundles {
+		out[i] = wire.BundleCreateParams{ID: b.ID}
+		if len(b.Optional) > 0 {
+			out[i].OptionalOperators = &b.Optional
+		}
+	}
+	return out
 }
