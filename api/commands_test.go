@@ -159,10 +159,11 @@ func TestLiveImagesAreListed(t *testing.T) {
 		o.OSImages = func() openshift.OSImages {
 			return openshift.OSImages{{
 				OpenShiftVersion: "4.22", CPUArchitecture: "arm64", Version: "9.8", URL: "https://user:secret@mirror.example/live.iso",
+				SHA256: "5f2b",
 			}}
 		}
 	})
-	require.Equal(t, []map[string]any{{"openshift_version": "4.22", "cpu_architecture": "arm64", "version": "9.8"}},
+	require.Equal(t, []map[string]any{{"openshift_version": "4.22", "cpu_architecture": "arm64", "version": "9.8", "sha256": "5f2b"}},
 		s.want(http.StatusOK, http.MethodGet, api.OwnPath+"/v1/os-images", nil).List(), "and no address")
 	require.Empty(t, newService(t).want(http.StatusOK, http.MethodGet, api.OwnPath+"/v1/os-images", nil).List())
 }

@@ -29,7 +29,7 @@ import (
 var writerArgs = map[string]bool{
 	"--append-karg": true, "--delete-karg": true, "--network-dir": true, "--image-url": true, "--image-file": true,
 	"--save-partlabel": true, "--save-partindex": true, "--console": true, "--platform": true,
-	"-n": false, "--copy-network": false, "--preserve-on-error": false,
+	"-n": false, "--copy-network": false, "--preserve-on-error": false, model.Unsigned: false,
 }
 
 // V2UpdateHostInstallerArgs sets arguments of the program that writes the disk.
@@ -74,6 +74,9 @@ func checkWriterArgs(args []string) error {
 			return err
 		}
 	}
+	if slices.Contains(args, model.Unsigned) && !model.NamesImage(args) {
+		return model.Invalidf("args: require --image-url or --image-file with %s, found neither", model.Unsigned)
+	}
 	return nil
 }
 
@@ -112,7 +115,7 @@ func partitionsUpTo(name, value string) bool {
 }
 
 // checkWriterValue refuses an image that others on the network could replace on its way: images of RHCOS have no signatures beside
-// them (mirror.openshift.com), so that the disk is written with --insecure, and the connection proves the image.
+// them (mirror.openshift.com), so that users write them with --insecure, and the connection proves the image.
 func checkWriterValue(name, value string) error {
 	if strings.ContainsFunc(value, unicode.IsControl) || strings.TrimSpace(value) != value {
 		return model.Invalidf("args: require a value without line breaks, and without blanks at its ends, after %s, found %q", name, value)

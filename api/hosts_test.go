@@ -121,6 +121,9 @@ func TestSettingsOfAHostThatCannotWorkAreRefused(t *testing.T) {
 		"another role":                {"", `{"host_role":"bootstrap"}`, 400, "host_role"},
 		"an argument of another tool": {"/installer-args", `{"args":["--ignition-url","http://x"]}`, 400, "--ignition-url"},
 		"a disk as an argument":       {"/installer-args", `{"args":["/dev/sdb"]}`, 400, "/dev/sdb"},
+		"no signature of no image": {
+			"/installer-args", `{"args":["--insecure"]}`, 400, "require --image-url or --image-file with --insecure, found neither",
+		},
 		"an argument without a value": {"/installer-args", `{"args":["--append-karg"]}`, 400, "--append-karg"},
 		"an Ignition config of air":   {"/ignition", `{"config":"{}"}`, 400, "gnition"},
 	} {
@@ -175,6 +178,7 @@ func TestArgumentsThatTheAgentOfAHostRefusesAreRefused(t *testing.T) {
 		`["--append-karg=ip=eth0:dhcp","-n","--delete-karg=quiet"]`:        true,
 		`["--save-partlabel=data*","--save-partindex=-4,6-"]`:              true,
 		`["--image-url","https://mirror.example.com/rhcos.raw.gz"]`:        true,
+		`["--insecure","--image-file=/a.raw.gz"]`:                          false,
 		`["--preserve-on-error"]`:                                          false,
 		`["--console=ttyS0,115200n8"]`:                                     false,
 		`["--platform","metal"]`:                                           false,

@@ -77,6 +77,7 @@ func (s *server) listOSImages(w http.ResponseWriter, _ *http.Request) error {
 		for _, image := range s.OSImages() {
 			out = append(out, wire.LiveImage{
 				OpenShiftVersion: image.OpenShiftVersion, CPUArchitecture: image.CPUArchitecture, Version: image.Version, Type: image.Type,
+				SHA256: image.SHA256,
 			})
 		}
 	}

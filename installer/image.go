@@ -19,7 +19,11 @@ type ImageReport struct {
 // WriteImage writes CoreOS and the host's Ignition to the boot device, once, and reports the percentage as it
 // increases. It never retries by itself: a half written image may be written again only on a new command.
 //
-//	coreos-installer install --insecure -i /opt/install-dir/ROLE-HOSTID.ign [installer args] DEVICE
+//	coreos-installer install -i /opt/install-dir/ROLE-HOSTID.ign [installer args] DEVICE
+//
+// The image is the live system's own, which coreos-installer makes out of /run/coreos-installer/osmet and trusts as it trusts the system
+// that runs. Any other image, which only the arguments name, needs a signature beside it or --insecure among them
+// (coreos/coreos-installer, src/source.rs, require_signature, and src/install.rs).
 //
 // An image of CoreOS in the request is deployed beside the running system instead; ostree and rpm-ostree run by
 // systemd-run --quiet --wait --pipe --collect --unit=slipway-image.service --setenv=VARIABLE... -- COMMAND:
@@ -50,7 +54,7 @@ func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest)
 		}
 		return ImageReport{Device: device}, nil
 	}
-	args := append([]string{"install", "--insecure", "-i", ignitionPath(req)}, extra...)
+	args := append([]string{"install", "-i", ignitionPath(req)}, extra...)
 
 	report := i.reportPercent(ctx, req)
 	progress, sector := Progress{Report: report.latest}, i.bootSectorOf(device)

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,10 +122,52 @@ func TestWriteImageReportsProgress(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "/dev/sda", report.Device)
 	command := h.Commands()[0]
-	require.Equal(t, "coreos-installer install --insecure -i "+ignFile+" --append-karg ip=eth0:dhcp /dev/sda", command.String())
+	require.Equal(t, "coreos-installer install -i "+ignFile+" --append-karg ip=eth0:dhcp /dev/sda", command.String())
 	require.Equal(t, []string{"HTTPS_PROXY=http://proxy:3128", "NO_PROXY=localhost"}, command.Env)
 	stages, _ := s.reports()
 	require.Equal(t, "Writing image to disk 100%", stages[len(stages)-1])
+}
+
+// strict acts as coreos-installer does without a network: the live system's image needs no signature, and no other image has one
+// (coreos/coreos-installer, src/source.rs and src/install.rs).
+func strict(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
+	named := false
+	for _, a := range c.Args {
+		named = named || strings.HasPrefix(a, "--image-url") || strings.HasPrefix(a, "--image-file")
+	}
+	if n := strings.Count(" "+strings.Join(c.Args, " ")+" ", " --insecure "); n > 1 {
+		return hostexectest.Fails(2, "error: the argument '--insecure' cannot be used multiple times")(ctx, c)
+	} else if named && n == 0 {
+		return hostexectest.Fails(1, "Error: --insecure not specified and signature not found")(ctx, c)
+	}
+	return writesImage(ctx, c)
+}
+
+// Attack: an image that a user names is exchanged on its way; without a signature it is not written unless the user says so.
+func TestImagesWithoutASignatureAreWrittenWhenTheUserSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ args, want string }{
+		"the live system's own":  {``, ""},
+		"with other arguments":   {`["--append-karg","--insecure=x"]`, ""},
+		"of an address":          {`["--image-url","https://mirror.example.com/a.raw.gz"]`, "signature not found"},
+		"of an address, joined":  {`["--image-url=https://mirror.example.com/a.raw.gz"]`, "signature not found"},
+		"of a file":              {`["--image-file","/a.raw.gz"]`, "signature not found"},
+		"of an address, allowed": {`["--insecure","--image-url","https://mirror.example.com/a.raw.gz"]`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"coreos-installer install": strict})
+			req := request("master", 3)
+			req.InstallerArgs = c.args
+			_, err := newInstaller(s, h, nil).WriteImage(t.Context(), req)
+			if c.want != "" {
+				require.ErrorContains(t, err, c.want)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, strings.Contains(c.args, `"--insecure"`), slices.Contains(h.Commands()[0].Args, "--insecure"))
+		})
+	}
 }
 
 func TestWriteImageDoesNotDependOnReports(t *testing.T) {

@@ -2,8 +2,10 @@ package installer
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,10 +100,13 @@ func (i *Installer) stage(ctx context.Context, req *wire.InstallCmdRequest, stag
 // runStep runs a step of the one install step. The image is tried three times at most.
 func (i *Installer) runStep(ctx context.Context, req *wire.InstallCmdRequest, step wire.StepType) error {
 	run, tries := i.Steps()[step], 1
+	var err error
 	if step == steps.ImageWrite {
 		tries = imageTries
+		if req, err = withUnsignedImage(req); err != nil {
+			return err
+		}
 	}
-	var err error
 	for try := range tries {
 		if try > 0 {
 			if err := i.Sleep(ctx, imagePause); err != nil {
@@ -116,6 +121,22 @@ func (i *Installer) runStep(ctx context.Context, req *wire.InstallCmdRequest, st
 		i.Log.Warn("step failed", "step", step, "try", try+1, "error", err)
 	}
 	return err
+}
+
+// withUnsignedImage lets an image that the arguments name have no signature, as installers of openshift/assisted-installer do: users of
+// other services cannot say it.
+func withUnsignedImage(req *wire.InstallCmdRequest) (*wire.InstallCmdRequest, error) {
+	args, err := installerArgs(req)
+	if err != nil || !model.NamesImage(args) || slices.Contains(args, model.Unsigned) {
+		return req, err
+	}
+	text, err := json.Marshal(append(args, model.Unsigned))
+	if err != nil {
+		return nil, fmt.Errorf("write the installer arguments: %w", err)
+	}
+	changed := *req
+	changed.InstallerArgs = string(text)
+	return &changed, nil
 }
 
 // warnings reports what of the disk could not be cleaned.

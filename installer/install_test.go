@@ -94,6 +94,30 @@ func TestInstallReportsTheStagesOfEachRole(t *testing.T) {
 	}
 }
 
+// Services of other implementations give arguments that their own installers write with --insecure.
+func TestInstallOfAnotherServiceWritesUnsignedImages(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		``: "",
+		`["--image-url","https://mirror.example.com/a.raw.gz"]`:              " --image-url https://mirror.example.com/a.raw.gz --insecure",
+		`["--insecure","--image-url","https://mirror.example.com/a.raw.gz"]`: " --insecure --image-url https://mirror.example.com/a.raw.gz",
+	} {
+		s, h := newService(t), newHost(t, nil)
+		working(t, h)
+		h.On("coreos-installer", strict)
+		s.files["ignition"] = `{"ignition":{"version":"3.1.0"}}`
+		req := request("master", 3)
+		req.InstallerArgs = args
+		require.NoError(t, newInstaller(s, h, nil).Install(t.Context(), req))
+		for _, c := range h.Commands() {
+			if c.Name == "coreos-installer" {
+				require.Equal(t, "coreos-installer install -i "+ignFile+want+" /dev/sda", c.String())
+			}
+		}
+		require.Equal(t, 1, h.Count("coreos-installer"))
+	}
+}
+
 func TestInstallWritesTheImageThreeTimesAtMost(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t, nil)

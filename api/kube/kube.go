@@ -34,6 +34,7 @@ import (
 	"slipway/api/kube/spoke"
 	"slipway/api/kube/webhook"
 	service "slipway/internal/client"
+	"slipway/internal/platform/guard"
 )
 
 // resync is how often all resources are looked at again, for changes that were missed.
@@ -52,8 +53,10 @@ type Options struct {
 	Metrics, Probes string
 	// Webhook refuses changes of resources; nil: none does.
 	Webhook *webhook.Webhook
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Outbound bounds where kubeconfigs of installed clusters lead, which users write.
+	Outbound guard.Outbound
+	Log      *slog.Logger
+	Now      func() time.Time
 }
 
 // Manager returns the controllers; its Start runs them.
@@ -109,7 +112,7 @@ func Manager(o Options) (manager.Manager, error) {
 	if err := clusters.Register(m); err != nil {
 		return nil, fmt.Errorf("start the controller of AgentClusterInstalls: %w", err)
 	}
-	spokes := &spoke.Reconciler{References: references, Now: o.Now}
+	spokes := &spoke.Reconciler{References: references, Outbound: o.Outbound, Now: o.Now}
 	if err := spokes.Register(m); err != nil {
 		return nil, fmt.Errorf("start the controller of nodes: %w", err)
 	}

@@ -61,7 +61,7 @@ func (c *upCommand) start(ctx context.Context, p *process.Process, s *service.Se
 		return err
 	}
 	if c.Kubeconfig != "" {
-		controllers, err := hub.Beside(c.Kubeconfig, c.DataDir)
+		controllers, err := hub.Beside(c.Kubeconfig, c.Service)
 		if err != nil {
 			return err
 		}

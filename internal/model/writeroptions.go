@@ -17,7 +17,17 @@ type WriterOption struct {
 const (
 	CopyNetwork = "--copy-network"
 	AppendKarg  = "--append-karg"
+	// Unsigned lets an image have no signature. A signature that the image has is verified nevertheless.
+	Unsigned = "--insecure"
 )
+
+// imageOptions name an image in the place of the live system's own.
+var imageOptions = []string{"--image-url", "--image-file"}
+
+// NamesImage reports whether arguments of coreos-installer name an image.
+func NamesImage(args []string) bool {
+	return slices.ContainsFunc(WriterOptions(args), func(o WriterOption) bool { return slices.Contains(imageOptions, o.Name) })
+}
 
 // WriterOptions reads arguments of coreos-installer in each of its spellings: a value after a blank or after a sign, and the short
 // name of CopyNetwork. Other short names are left as they are.

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -66,6 +67,29 @@ func TestStepFailsAsOftenAsAskedAndThenSucceeds(t *testing.T) {
 	require.Equal(t, 2, count(t, o.Root, sim.EventWriteStarted))
 	require.Equal(t, 1, count(t, o.Root, sim.EventWriteFinished))
 	require.Equal(t, 2, count(t, o.Root, sim.EventCommandFailed))
+}
+
+func TestImageWithoutASignatureIsNotWritten(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3)
+	o := p.options("worker-1", "192.0.2.31", sim.Faults{})
+	p.start(t, o)
+	host := p.host(p.ctx, t)
+	require.Zero(t, p.do(p.ctx, t, host, steps.IgnitionFetch, wire.HostRoleWorker).ExitCode)
+	write := func(args string) wire.StepReply {
+		var request wire.InstallCmdRequest
+		require.NoError(t, json.Unmarshal([]byte(p.installArgs(t, host, wire.HostRoleWorker)), &request))
+		request.InstallerArgs = args
+		text, err := json.Marshal(request)
+		require.NoError(t, err)
+		return p.result(p.ctx, t, p.command(host, steps.ImageWrite, string(text)))
+	}
+	refused := write(`["--image-url","https://mirror.example.com/a.raw.gz"]`)
+	require.NotZero(t, refused.ExitCode)
+	require.Contains(t, refused.Error, "--insecure not specified and signature not found")
+	require.Zero(t, count(t, o.Root, sim.EventWriteStarted))
+	require.Zero(t, write(`["--insecure","--image-url","https://mirror.example.com/a.raw.gz"]`).ExitCode)
+	require.Equal(t, 1, count(t, o.Root, sim.EventWriteFinished))
 }
 
 func TestAddressOfTwoMachinesIsAnsweredTwice(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/steps"
+	"slipway/internal/model"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
@@ -50,6 +51,9 @@ func (s shell) coreosInstaller(ctx context.Context, c hostexec.Cmd, out *reply) 
 		ID: uuid.NewString(), Image: imageName, Ignition: ignition, SHA256: hex.EncodeToString(sum[:]), Source: path.Base(source),
 		At: s.options.Now().UTC(),
 	}
+	if fault := refuses(c.Args); fault != "" {
+		return out.complain(1, "%s", fault)
+	}
 	s.note(Entry{Event: EventWriteStarted, Device: device, Ignition: content.SHA256})
 	if err := wipeDisk(s.options.Root, disk.Name); err != nil {
 		return out.complain(1, "Error: %s\n", err)
@@ -63,6 +67,15 @@ func (s shell) coreosInstaller(ctx context.Context, c hostexec.Cmd, out *reply) 
 	s.note(Entry{Event: EventWriteFinished, Device: device, Ignition: content.SHA256})
 	out.complain(0, "\nWriting Ignition config\nInstall complete.\n")
 	return 0
+}
+
+// refuses returns the error of coreos-installer for an image without a signature, as the images here are: the live system's own needs
+// none, and --insecure is for one that the arguments name (coreos/coreos-installer, src/source.rs and src/install.rs).
+func refuses(args []string) string {
+	if model.NamesImage(args) && !slices.Contains(args, model.Unsigned) {
+		return "Error: --insecure not specified and signature not found\n"
+	}
+	return ""
 }
 
 // copyImage prints the progress of the write as it proceeds.

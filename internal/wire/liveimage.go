@@ -7,4 +7,5 @@ type LiveImage struct {
 	CPUArchitecture  string `json:"cpu_architecture"`  // x86_64, arm64, ppc64le, s390x
 	Version          string `json:"version"`           // of the operating system
 	Type             string `json:"type,omitempty"`    // empty, or disconnected-iso
+	SHA256           string `json:"sha256,omitempty"`  // required of the ISO; empty: none is
 }

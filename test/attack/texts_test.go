@@ -3,17 +3,21 @@ package attack_test
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/platform/guard"
 	"slipway/test/built"
 )
 
@@ -79,6 +83,11 @@ func registryLeadsToTheServicesMachine(a *attempt) {
 	}))
 	a.Cleanup(inner.Close)
 	innerAddress := strings.TrimPrefix(inner.URL, "http://")
+	everywhere, err := new(net.ListenConfig).Listen(a.Context(), "tcp", ":0")
+	require.NoError(a, err)
+	outer := &http.Server{Handler: inner.Config.Handler, ReadHeaderTimeout: time.Minute}
+	go func() { _ = outer.Serve(everywhere) }()
+	a.Cleanup(func() { _ = outer.Close() })
 	var asked atomic.Int64
 	leads := func(lead func(w http.ResponseWriter, r *http.Request)) string {
 		registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -119,6 +128,14 @@ func registryLeadsToTheServicesMachine(a *attempt) {
 	images := []string{
 		byRedirect + "/a/b" + digest, byRealm + "/a/b" + digest, innerAddress + "/a/b" + digest,
 		"169.254.169.254/latest/meta-data" + digest, listen + "/a/b" + digest,
+	}
+	own, err := guard.OwnAddresses()
+	require.NoError(a, err)
+	for _, ip := range own {
+		if ip.Is4() && !ip.IsLoopback() {
+			images = append(images, netip.AddrPortFrom(ip, netip.MustParseAddrPort(everywhere.Addr().String()).Port()).String()+"/a/b"+digest)
+			break
+		}
 	}
 	var all []*installation
 	for n, image := range images {

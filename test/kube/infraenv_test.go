@@ -143,7 +143,10 @@ func (tr *trial) run(t *testing.T, further ...string) {
 	carrier, err := client.TransportPEM(admin.Authority, false)
 	require.NoError(t, err)
 	tr.owner = client.New(client.Options{BaseURL: admin.Server, UserToken: model.Secret(token.Token), HTTPClient: carrier})
-	arguments := append([]string{"kube", "--kubeconfig", tr.account, "--url", admin.Server, "--ca-file", authority}, further...)
+	arguments := append([]string{
+		"kube", "--kubeconfig", tr.account, "--url", admin.Server, "--ca-file", authority,
+		"--fetch-networks", "127.0.0.0/8",
+	}, further...)
 	command := exec.Command(built.Binary(t), arguments...) //nolint:gosec // the program under test
 	command.Env = append(command.Environ(), "SLIPWAY_TOKEN="+token.Token)
 	tr.program = hub.Run(t, "slipway kube", filepath.Join(t.TempDir(), "kube.log"), command)

@@ -8,6 +8,9 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,9 +18,12 @@ import (
 	certv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"slipway/api/kube/agentinstall"
 	"slipway/api/kube/spoke"
+	"slipway/internal/model"
+	"slipway/internal/platform/guard"
 )
 
 var rebooted = time.Date(2026, 11, 28, 8, 0, 0, 0, time.UTC)
@@ -212,7 +218,7 @@ func TestKubeconfigsRunNothing(t *testing.T) {
 		"clusters: [{name: a, cluster: {server: 'https://a', certificate-authority: /a}}]\n":                     "found a file",
 		"[": "yaml",
 	} {
-		config, err := spoke.Access([]byte(begin + text))
+		config, err := spoke.Access([]byte(begin+text), guard.Outbound{})
 		if want == "" {
 			require.NoError(t, err)
 			require.Equal(t, "https://a.example.com", config.Host)
@@ -220,4 +226,43 @@ func TestKubeconfigsRunNothing(t *testing.T) {
 		}
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// Attack: a kubeconfig, or its proxy, leads the controllers to services of their machine, which answer in the status of an Agent.
+func TestKubeconfigsLeadToNoServiceOfThisMachine(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	inner := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	t.Cleanup(inner.Close)
+	own, err := guard.OwnAddresses()
+	require.NoError(t, err)
+	here := inner.Listener.Addr().String()
+	ask := func(o guard.Outbound, server, proxy string) error {
+		text := "apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: a, user: a}}]\nusers: [{name: a}]\n" +
+			"clusters: [{name: a, cluster: {insecure-skip-tls-verify: true, server: '" + server + "', proxy-url: '" + proxy + "'}}]\n"
+		config, err := spoke.Access([]byte(text), o)
+		require.NoError(t, err)
+		carrier, err := rest.HTTPClientFor(config)
+		require.NoError(t, err)
+		defer carrier.CloseIdleConnections()
+		answer, err := carrier.Get(config.Host + "/api")
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		return err
+	}
+	servers := []string{"https://" + here, "https://169.254.169.254", "https://[64:ff9b::127.0.0.1]:443"}
+	for _, a := range own {
+		servers = append(servers, "https://"+net.JoinHostPort(a.WithZone("").String(), "1"))
+	}
+	for _, server := range servers {
+		require.ErrorIs(t, ask(guard.Outbound{}, server, ""), model.ErrUnprocessable, server)
+	}
+	require.ErrorIs(t, ask(guard.Outbound{}, "https://api.example.invalid", "http://"+here), model.ErrUnprocessable, "a proxy")
+	require.ErrorIs(t, ask(guard.Outbound{}, "https://api.example.invalid", "socks5://"+here), model.ErrUnprocessable, "a proxy")
+	near := guard.Outbound{Hosts: []string{"127.0.0.1:3128"}}
+	require.ErrorIs(t, ask(near, "https://"+here, "http://127.0.0.1:3128"), model.ErrUnprocessable, "by a proxy of the environment")
+	require.Zero(t, asked.Load())
+	require.NoError(t, ask(guard.Outbound{Hosts: []string{here}}, "https://"+here, ""), "the administrator named it")
+	require.EqualValues(t, 1, asked.Load())
 }

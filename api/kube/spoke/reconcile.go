@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -15,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,6 +28,7 @@ import (
 	"slipway/api/kube/hive"
 	"slipway/api/kube/hiveext"
 	"slipway/api/kube/resource"
+	"slipway/internal/platform/guard"
 )
 
 // callLimit bounds a call to a cluster: one that is away must not keep others waiting.
@@ -37,7 +38,9 @@ const callLimit = 10 * time.Second
 type Reconciler struct {
 	resource.References
 
-	Now func() time.Time
+	// Outbound bounds where kubeconfigs lead.
+	Outbound guard.Outbound
+	Now      func() time.Time
 
 	refused sync.Map // UIDs of requests whose refusal was said
 }
@@ -102,6 +105,7 @@ func (r *Reconciler) approve(ctx context.Context, in *Inputs) error {
 	if err != nil {
 		return err
 	}
+	defer cluster.close()
 	in.VIPs = cluster.vips
 	in.Others = slices.DeleteFunc(cluster.agents, func(a agentinstall.Agent) bool { return a.UID == in.Agent.UID })
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
@@ -144,6 +148,7 @@ func (r *Reconciler) announceRefusal(a *agentinstall.Agent, v Verdict) {
 type site struct {
 	kubernetes.Interface
 
+	http *http.Client
 	// agents are bound to it, vips its virtual addresses.
 	agents []agentinstall.Agent
 	vips   []string
@@ -190,33 +195,20 @@ func (r *Reconciler) connect(ctx context.Context, deployment *hive.ClusterDeploy
 	if err != nil {
 		return nil, err
 	}
-	config, err := Access(secret.Data["kubeconfig"])
+	config, err := Access(secret.Data["kubeconfig"], r.Outbound)
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig in Secret %s: %w", name, err)
 	}
 	config.Timeout, config.UserAgent = callLimit, "slipway-kube"
-	found.Interface, err = kubernetes.NewForConfig(config)
+	if found.http, err = rest.HTTPClientFor(config); err != nil {
+		return nil, fmt.Errorf("read the kubeconfig in Secret %s: %w", name, err)
+	}
+	found.Interface, err = kubernetes.NewForConfigAndClient(config, found.http)
 	return found, err
 }
 
-// Access reads a kubeconfig. Users write it, so that it may name neither a program, which would run here, nor a file.
-func Access(kubeconfig []byte) (*rest.Config, error) {
-	config, err := clientcmd.Load(kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	for name, user := range config.AuthInfos {
-		if user.Exec != nil || user.AuthProvider != nil || user.TokenFile+user.ClientCertificate+user.ClientKey != "" {
-			return nil, fmt.Errorf("require data of certificate and key, or a token, of user %s, found a program or a file", name)
-		}
-	}
-	for name, cluster := range config.Clusters {
-		if cluster.CertificateAuthority != "" {
-			return nil, fmt.Errorf("require data of the authority of cluster %s, found a file", name)
-		}
-	}
-	return clientcmd.NewDefaultClientConfig(*config, nil).ClientConfig()
-}
+// close ends the connections, which no later look at the cluster uses.
+func (s *site) close() { s.http.CloseIdleConnections() }
 
 // node reads a node, nil: the cluster has none.
 func (s *site) node(ctx context.Context, name string) (*corev1.Node, error) {

@@ -61,6 +61,7 @@ func (r *Reconciler) decide(ctx context.Context, a *agentinstall.Agent) (Decisio
 	if err != nil {
 		return Decision{}, err
 	}
+	defer cluster.close()
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	node, err := cluster.node(ctx, info.NodeName)

@@ -17,12 +17,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"slipway/internal/app/settings"
+	"slipway/internal/platform/guard"
 	"slipway/internal/platform/postgres"
 )
 
 // ThisMachine reads the machine that the process runs on.
 func ThisMachine() Machine {
-	return Machine{Clock: clockOfKernel, Free: freeBytes, Descriptors: openFiles, Resolve: resolve, Own: settings.OwnAddresses}
+	return Machine{Clock: clockOfKernel, Free: freeBytes, Descriptors: openFiles, Resolve: resolve, Own: guard.OwnAddresses}
 }
 
 // clockOfKernel asks adjtimex(2), whose state is TIME_ERROR while nothing keeps the clock right.

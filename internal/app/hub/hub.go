@@ -20,8 +20,10 @@ import (
 	"slipway/api/kube/webhook"
 	"slipway/deploy/crds"
 	"slipway/internal/app/process"
+	"slipway/internal/app/settings"
 	usercli "slipway/internal/cli"
 	"slipway/internal/client/contexts"
+	"slipway/internal/platform/guard"
 	"slipway/internal/platform/hostexec"
 )
 
@@ -34,11 +36,13 @@ type Commands struct {
 // RunCommand runs the controllers.
 type RunCommand struct {
 	usercli.Service
-	Kubeconfig string  `env:"KUBECONFIG" type:"path" help:"Access to the hub cluster; by default the account of the pod." placeholder:"FILE"`
-	Namespace  string  `name:"lease-namespace" env:"SLIPWAY_KUBE_LEASE_NAMESPACE" help:"Namespace of the lease by which one of several processes is elected; by default none is." placeholder:"NAME"`
-	Metrics    string  `name:"metrics-listen" env:"SLIPWAY_KUBE_METRICS_LISTEN" help:"Address to serve metrics on, such as :8080." placeholder:"ADDRESS"`
-	Probes     string  `name:"probes-listen" env:"SLIPWAY_KUBE_PROBES_LISTEN" help:"Address to serve /healthz on." placeholder:"ADDRESS"`
-	Webhook    Webhook `embed:"" prefix:"webhook-"`
+	Kubeconfig    string   `env:"KUBECONFIG" type:"path" help:"Access to the hub cluster; by default the account of the pod." placeholder:"FILE"`
+	Namespace     string   `name:"lease-namespace" env:"SLIPWAY_KUBE_LEASE_NAMESPACE" help:"Namespace of the lease by which one of several processes is elected; by default none is." placeholder:"NAME"`
+	Metrics       string   `name:"metrics-listen" env:"SLIPWAY_KUBE_METRICS_LISTEN" help:"Address to serve metrics on, such as :8080." placeholder:"ADDRESS"`
+	Probes        string   `name:"probes-listen" env:"SLIPWAY_KUBE_PROBES_LISTEN" help:"Address to serve /healthz on." placeholder:"ADDRESS"`
+	FetchNetworks []string `name:"fetch-networks" env:"SLIPWAY_FETCH_NETWORKS" help:"The only networks, CIDR, that API servers of installed clusters are in; by default all but this machine and its links." placeholder:"CIDR"`
+	FetchHosts    []string `name:"fetch-hosts" env:"SLIPWAY_FETCH_HOSTS" help:"API servers of installed clusters that users may name although they are on this machine or its links." placeholder:"HOST:PORT"`
+	Webhook       Webhook  `embed:"" prefix:"webhook-"`
 }
 
 // Webhook is how the API server of the hub reaches the webhook; without Listen there is none.
@@ -77,9 +81,14 @@ func (c *RunCommand) Run(ctx context.Context, p *process.Process) error {
 	if err != nil {
 		return err
 	}
+	outbound, err := guard.ReadOutbound(c.FetchNetworks, c.FetchHosts)
+	if err != nil {
+		return err
+	}
 	manager, err := kube.Manager(kube.Options{
 		Config: config, Service: c.Client(), Namespace: c.Namespace, Metrics: c.Metrics, Probes: c.Probes, Webhook: webhook,
-		Log: p.Log, Now: p.Now,
+		Outbound: outbound,
+		Log:      p.Log, Now: p.Now,
 	})
 	if err != nil {
 		return err
@@ -92,9 +101,9 @@ const againAfter = 10 * time.Second
 
 // Beside returns the controllers for a hub, as part of the process of a service. They are its administrator, by the file in its data
 // folder. A kubeconfig that cannot be read is an error.
-func Beside(kubeconfig, dataDir string) (*RunCommand, error) {
-	c := &RunCommand{Kubeconfig: kubeconfig, Service: usercli.Service{
-		DataDir: dataDir, Config: filepath.Join(dataDir, contexts.AdminFile), // not the contexts of whoever starts the service
+func Beside(kubeconfig string, o settings.Service) (*RunCommand, error) {
+	c := &RunCommand{Kubeconfig: kubeconfig, FetchNetworks: o.FetchNetworks, FetchHosts: o.FetchHosts, Service: usercli.Service{
+		DataDir: o.DataDir, Config: filepath.Join(o.DataDir, contexts.AdminFile), // not the contexts of whoever starts the service
 	}}
 	if _, err := c.config(); err != nil {
 		return nil, err

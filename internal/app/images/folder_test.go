@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
 	usercli "slipway/internal/cli"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/testing/isotest"
 )
 
@@ -63,7 +65,7 @@ func TestImagesAreAddedListedAndRemoved(t *testing.T) {
 	list := `[{"openshift_version":"4.20","cpu_architecture":"x86_64","url":"https://mirror.example/a.iso","version":"9.4"}]`
 	stdout, _, err = onFolder(t, "list", "--image-dir", filepath.Join(dir, "images"), "--os-images", list)
 	require.NoError(t, err)
-	require.Regexp(t, `VERSION  ARCH    TYPE  SYSTEM  STATE    SIZE +FROM +FILE\n4\.22     x86_64  live  9\.6\.0   ready    .* [KM]iB +added +/.*\n4\.20     x86_64  live  9\.4     waiting +settings +/.*\n$`, stdout)
+	require.Regexp(t, `VERSION  ARCH    TYPE  SYSTEM  STATE    SIZE +FROM +SHA256 +FILE\n4\.22     x86_64  live  9\.6\.0   ready    .* [KM]iB +added +[0-9a-f]{12}  /.*\n4\.20     x86_64  live  9\.4     waiting +settings +/.*\n$`, stdout)
 	stdout, _, err = onFolder(t, "list", "--data-dir", dir, "-o", "json")
 	require.NoError(t, err)
 	require.Contains(t, stdout, `"state": "ready"`)
@@ -105,6 +107,19 @@ func TestSettingsOfImageDownloads(t *testing.T) {
 	require.NoError(t, os.WriteFile(none, []byte("no certificate"), 0o600))
 	_, err = StoreOptions(settings.Downloads{ImageCA: none}, p, "/data", nil, false)
 	require.ErrorContains(t, err, "no PEM certificate found in")
+}
+
+func TestImagesWithoutADigestAreRefusedWhereItIsRequired(t *testing.T) {
+	t.Parallel()
+	p := &process.Process{Log: slog.New(slog.DiscardHandler), Now: time.Now}
+	with := openshift.OSImage{OpenShiftVersion: "4.22", CPUArchitecture: "x86_64", SHA256: strings.Repeat("a", 64)}
+	without := openshift.OSImage{OpenShiftVersion: "4.21", CPUArchitecture: "arm64"}
+	_, err := StoreOptions(settings.Downloads{ImageDigests: "required"}, p, "/data", openshift.OSImages{with}, false)
+	require.NoError(t, err)
+	_, err = StoreOptions(settings.Downloads{ImageDigests: "optional"}, p, "/data", openshift.OSImages{with, without}, false)
+	require.NoError(t, err)
+	_, err = StoreOptions(settings.Downloads{ImageDigests: "required"}, p, "/data", openshift.OSImages{with, without}, false)
+	require.ErrorContains(t, err, "OS_IMAGE_DIGESTS=required: require sha256 of the operating system image of OpenShift 4.21 (arm64)")
 }
 
 func TestImageDownloadsTrustTheCertificatesOfTheSettings(t *testing.T) {

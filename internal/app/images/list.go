@@ -33,6 +33,8 @@ type listedImage struct {
 	Done             int64          `json:"bytes"`
 	Size             int64          `json:"size"`
 	File             string         `json:"file"`
+	SHA256           string         `json:"sha256,omitempty"`
+	Required         string         `json:"required_sha256,omitempty"`
 	Error            string         `json:"error,omitempty"`
 }
 
@@ -50,7 +52,12 @@ func (c *listCommand) Run(_ context.Context, p *process.Process, t *usercli.Term
 	}
 	list := []listedImage{}
 	for _, s := range store.Status() {
-		row := listedImage{s.OpenShiftVersion, s.CPUArchitecture, s.Type, s.Version, s.State, s.Added, s.Done, s.Size, s.File, ""}
+		row := listedImage{
+			s.OpenShiftVersion, s.CPUArchitecture, s.Type, s.Version, s.State, s.Added, s.Done, s.Size, s.File, s.Digest, "", "",
+		}
+		if !s.Added {
+			row.Required = s.SHA256
+		}
 		if s.Err != nil {
 			row.Error = s.Err.Error()
 		}
@@ -64,14 +71,14 @@ func (c *listCommand) Run(_ context.Context, p *process.Process, t *usercli.Term
 		}
 		return nil
 	}
-	table := view.Table{Header: []string{"VERSION", "ARCH", "TYPE", "SYSTEM", "STATE", "SIZE", "FROM", "FILE", ""}}
+	table := view.Table{Header: []string{"VERSION", "ARCH", "TYPE", "SYSTEM", "STATE", "SIZE", "FROM", "SHA256", "FILE", ""}}
 	for _, row := range list {
 		from := "settings"
 		if row.Added {
 			from = "added"
 		}
 		table.Add(row.OpenShiftVersion, row.CPUArchitecture, cmp.Or(row.Type, "live"), row.Version, row.state(), row.size(),
-			from, row.File, row.Error)
+			from, row.digest(), row.File, row.Error)
 	}
 	fmt.Fprint(t.Out, table.String())
 	return nil
@@ -82,6 +89,17 @@ func (i *listedImage) state() string {
 		return string(i.State)
 	}
 	return fmt.Sprintf("%s, %d %%", i.State, i.Done*100/i.Size)
+}
+
+// digest returns the beginning of the digest, and whether the settings require it.
+func (i *listedImage) digest() string {
+	switch {
+	case i.SHA256 == "":
+		return ""
+	case i.Required == "" && !i.Added:
+		return i.SHA256[:12] + ", any"
+	}
+	return i.SHA256[:12]
 }
 
 func (i *listedImage) size() string {

@@ -15,12 +15,23 @@ import (
 	"slipway/internal/model"
 )
 
+// digestsRequired is the setting that refuses images without a digest.
+const digestsRequired = "required"
+
 // StoreOptions returns the options of the store of images: the available ones, and how they are downloaded; on demand,
 // or all at the start.
 func StoreOptions(
 	o settings.Downloads, p *process.Process, dataDir string, images openshift.OSImages, onDemand bool,
 ) (liveisos.Options, error) {
 	out := liveisos.Options{Folder: o.Path(dataDir), Images: images, OnDemand: onDemand, Log: p.Log, Now: p.Now}
+	if o.ImageDigests == digestsRequired {
+		for _, image := range images {
+			if image.SHA256 == "" {
+				return out, fmt.Errorf("OS_IMAGE_DIGESTS=%s: require sha256 of the operating system image of OpenShift %s, found none "+
+					"(list it in OS_IMAGES, or take lists with: slipway versions update)", digestsRequired, image.Key())
+			}
+		}
+	}
 	var err error
 	if out.Headers, err = secretMap("OS_IMAGES_REQUEST_HEADERS", o.ImageHeaders); err != nil {
 		return out, err

@@ -5,6 +5,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"os"
+	"strings"
 
 	"slipway/internal/app/settings"
 	"slipway/internal/cluster/operators"
@@ -13,6 +14,7 @@ import (
 	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/images/release"
+	"slipway/internal/platform/userids"
 )
 
 // deployment holds the settings in the form the parts of the service need.
@@ -21,6 +23,7 @@ type deployment struct {
 	installConfig installconfig.Options
 	manifests     manifests.Options
 	releases      release.Options // what the settings of a deployment say of it
+	installerIDs  *userids.Range  // one for each run of an installer; nil: all run as releases.User
 }
 
 // fipsFile is where the kernel says whether its machine is in FIPS mode.
@@ -32,7 +35,13 @@ func readDeployment(o settings.Deployment, fipsFile string) (out deployment, err
 		return out, fmt.Errorf("read INSTALLER_ENVIRONMENT: %w", err)
 	}
 	out.releases = release.Options{Environment: o.InstallerEnvironment, HostFIPS: release.HostFIPS(fipsFile)}
-	if out.releases.User, err = release.ParseUser(o.InstallerUser); err != nil {
+	if strings.Contains(o.InstallerUser, "-") {
+		ids, err := userids.Parse(o.InstallerUser)
+		if err != nil {
+			return out, fmt.Errorf("read INSTALLER_USER: %w", err)
+		}
+		out.installerIDs = &ids
+	} else if out.releases.User, err = release.ParseUser(o.InstallerUser); err != nil {
 		return out, fmt.Errorf("read INSTALLER_USER: %w", err)
 	}
 	if out.releases.Sandbox, err = release.ParseSandbox(cmp.Or(o.InstallerSandbox, "off")); err != nil {

@@ -1,6 +1,8 @@
 package service
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/images/release"
 	"slipway/internal/images/release/signature"
+	"slipway/internal/platform/userids"
 )
 
 const someCertificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
@@ -63,7 +66,35 @@ func TestTheInstallerHasAUser(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, &release.User{UID: 65533, GID: 65533}, d.releases.User)
 	_, err = readDeployment(settings.Deployment{InstallerUser: "someone"}, notInFIPS)
-	require.ErrorContains(t, err, "read INSTALLER_USER: require UID or UID:GID")
+	require.ErrorContains(t, err, "read INSTALLER_USER: require UID, UID:GID or FIRST-LAST")
+}
+
+func TestInstallersHaveAUserEachWhereTheMachineHasThem(t *testing.T) {
+	t.Parallel()
+	d, err := readDeployment(settings.Deployment{InstallerUser: "2002000000-2002000003"}, notInFIPS)
+	require.NoError(t, err)
+	require.Nil(t, d.releases.User)
+	_, err = readDeployment(settings.Deployment{InstallerUser: "2002000003-2002000000"}, notInFIPS)
+	require.ErrorContains(t, err, "read INSTALLER_USER: require FIRST-LAST")
+	if os.Geteuid() != 0 {
+		t.Skip("SKIP: only root runs programs as others")
+	}
+	var log bytes.Buffer
+	s := &Service{logger: slog.New(slog.NewTextHandler(&log, nil))}
+	o := release.Options{}
+	require.NoError(t, s.chooseUsers(&o, d.installerIDs, filepath.Join(t.TempDir(), "leases")))
+	require.NotNil(t, o.Users)
+	require.Empty(t, log.String())
+
+	accounts := &userids.Range{First: 65530, Last: 65540}
+	o = release.Options{Sandbox: release.SandboxBestEffort}
+	require.NoError(t, s.chooseUsers(&o, accounts, t.TempDir()))
+	require.Nil(t, o.Users)
+	require.Equal(t, &release.User{UID: 65533, GID: 65533}, o.User)
+	require.Contains(t, log.String(), "installers of releases run as one user")
+	o = release.Options{Sandbox: release.SandboxRequired}
+	err = s.chooseUsers(&o, accounts, t.TempDir())
+	require.ErrorContains(t, err, "INSTALLER_SANDBOX=required, INSTALLER_USER=65530-65540: require ids without an account, found ")
 }
 
 func TestClustersInFIPSModeNeedAMachineOrAVariable(t *testing.T) {

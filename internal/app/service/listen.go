@@ -301,7 +301,7 @@ func namesOf(listen, base string) ([]string, error) {
 
 // addresses lists the addresses of this machine, except those that need a zone.
 func addresses() (out []string) {
-	list, err := settings.OwnAddresses()
+	list, err := guard.OwnAddresses()
 	if err != nil {
 		return nil
 	}

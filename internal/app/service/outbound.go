@@ -1,34 +1,32 @@
 package service
 
 import (
-	"context"
-	"fmt"
 	"net"
-	"net/netip"
 	"slices"
 	"strings"
 
-	"golang.org/x/net/http/httpproxy"
-
 	"slipway/internal/images/release"
 	"slipway/internal/platform/guard"
+	"slipway/internal/platform/store"
 )
 
 // outbound opens connections to registries and signature stores. Users name images, and registries name other addresses; what settings name
 // is reached wherever it is.
-func (s *Service) outbound(of release.Options) (func(context.Context, string, string) (net.Conn, error), error) {
-	o := guard.Outbound{Hosts: guard.Proxies(httpproxy.FromEnvironment())}
-	for _, store := range of.Signatures.Stores {
-		if host := store.Host(); host != "" {
+func (s *Service) outbound(of release.Options) (guard.Outbound, error) {
+	o, err := guard.ReadOutbound(s.options.FetchNetworks, s.options.FetchHosts)
+	if err != nil {
+		return o, err
+	}
+	if o.Services, err = store.Hosts(s.DatabaseURL); err != nil {
+		return o, err
+	}
+	if address := s.Temporal.Options.HostPort; address != "" {
+		o.Services = append(o.Services, address)
+	}
+	for _, signatures := range of.Signatures.Stores {
+		if host := signatures.Host(); host != "" {
 			o.Hosts = append(o.Hosts, host)
 		}
-	}
-	for _, text := range s.options.FetchNetworks {
-		network, err := netip.ParsePrefix(text)
-		if err != nil {
-			return nil, fmt.Errorf("read --fetch-networks: require networks such as 192.0.2.0/24, found %q", text)
-		}
-		o.Networks = append(o.Networks, network.Masked())
 	}
 	named := slices.Clone(s.options.InsecureRegistry)
 	for _, m := range of.Mirrors {
@@ -53,5 +51,5 @@ func (s *Service) outbound(of release.Options) (func(context.Context, string, st
 		}
 		o.Hosts = append(o.Hosts, host)
 	}
-	return o.DialContext, nil
+	return o, nil
 }

@@ -1,14 +1,17 @@
 package service
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"os"
 
 	"slipway/internal/app/settings"
 	"slipway/internal/app/versions"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/release"
 	"slipway/internal/images/updateservice"
+	"slipway/internal/platform/userids"
 )
 
 // offers are the releases and what belongs to them.
@@ -56,9 +59,42 @@ func (s *Service) readReleaseSources() error {
 	return nil
 }
 
+// leases is where processes of this machine lock the users of installers.
+const leases = "/run/slipway-installers"
+
+// sharedUser runs installers where the machine has not the users of the settings.
+var sharedUser = release.User{UID: 65533, GID: 65533}
+
+// chooseUsers sets who installers run as: one of a range each, where the service is root and the machine has them. A sandbox that is
+// required requires them too.
+func (s *Service) chooseUsers(o *release.Options, ids *userids.Range, folder string) error {
+	if os.Geteuid() != 0 {
+		o.User = nil // only root runs programs as others
+		s.logger.Info("installers of releases run as the user of the service", "uid", os.Geteuid())
+		return nil
+	}
+	if ids == nil {
+		s.logger.Info("installers of releases run as one user", "user", o.User)
+		return nil
+	}
+	pool, err := userids.Open(*ids, folder)
+	switch {
+	case err == nil:
+		o.Users = pool
+		return nil
+	case o.Sandbox == release.SandboxRequired:
+		return fmt.Errorf("INSTALLER_SANDBOX=required, INSTALLER_USER=%s: %w", ids, err)
+	}
+	shared := sharedUser
+	o.User = &shared
+	s.logger.Warn("installers of releases run as one user: those that run at once are kept apart by their sandbox only", "uid", shared.UID,
+		"error", err)
+	return nil
+}
+
 // checkSandbox refuses to start without the sandbox that settings require, and warns without one that they wish.
-func (s *Service) checkSandbox(wanted release.Sandbox) error {
-	err := s.releases.CheckSandbox()
+func (s *Service) checkSandbox(ctx context.Context, wanted release.Sandbox) error {
+	err := s.releases.CheckSandbox(ctx)
 	if err == nil {
 		return nil
 	}

@@ -189,7 +189,7 @@ func (s *Service) Connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.assemble()
+	return s.assemble(ctx)
 }
 
 // ExternalTemporal finds the frontend for commands without a server of their own.

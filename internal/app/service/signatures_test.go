@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -107,15 +108,36 @@ func TestAStoreOfTheSettingsIsReached(t *testing.T) {
 	store, err := signature.ParseStore("http://" + listener.Addr().String() + "/release")
 	require.NoError(t, err)
 	s := &Service{}
-	dial, err := s.outbound(release.Options{Signatures: signature.Options{Stores: []signature.Store{store}}})
+	o, err := s.outbound(release.Options{Signatures: signature.Options{Stores: []signature.Store{store}}})
 	require.NoError(t, err)
-	c, err := dial(t.Context(), "tcp", listener.Addr().String())
+	c, err := o.DialContext(t.Context(), "tcp", listener.Addr().String())
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
-	_, err = dial(t.Context(), "tcp", "169.254.169.254:80")
+	_, err = o.DialContext(t.Context(), "tcp", "169.254.169.254:80")
 	require.ErrorIs(t, err, model.ErrUnprocessable)
-	dial, err = s.outbound(release.Options{})
+	s.DatabaseURL, s.Temporal.Options.HostPort = "postgres://a@192.0.2.9:5432/slipway", "192.0.2.10:7233"
+	o, err = s.outbound(release.Options{})
 	require.NoError(t, err)
-	_, err = dial(t.Context(), "tcp", listener.Addr().String())
+	_, err = o.DialContext(t.Context(), "tcp", listener.Addr().String())
 	require.ErrorIs(t, err, model.ErrUnprocessable)
+	for _, part := range []string{"192.0.2.9:5432", "192.0.2.10:7233"} {
+		o.Networks = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
+		_, err = o.DialContext(t.Context(), "tcp", part)
+		require.ErrorIs(t, err, model.ErrUnprocessable, part)
+	}
+}
+
+func TestHostsThatUsersMayNameAreRead(t *testing.T) {
+	t.Parallel()
+	s := &Service{options: settings.Service{FetchHosts: []string{"127.0.0.1:5000"}, FetchNetworks: []string{"192.0.2.7/24"}}}
+	o, err := s.outbound(release.Options{})
+	require.NoError(t, err)
+	require.Contains(t, o.Hosts, "127.0.0.1:5000")
+	require.Equal(t, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, o.Networks)
+	s.options.FetchHosts = []string{"registry.example.com"}
+	_, err = s.outbound(release.Options{})
+	require.EqualError(t, err, `read --fetch-hosts: require host:port, found "registry.example.com"`)
+	s.options.FetchHosts, s.options.FetchNetworks = nil, []string{"192.0.2.7"}
+	_, err = s.outbound(release.Options{})
+	require.EqualError(t, err, `read --fetch-networks: require networks such as 192.0.2.0/24, found "192.0.2.7"`)
 }

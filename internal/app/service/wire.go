@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -103,22 +104,23 @@ func (s *Service) sealPayloads(o *client.Options) {
 }
 
 // assemble makes the parts; Temporal is connected.
-func (s *Service) assemble() error {
-	var err error
+func (s *Service) assemble(ctx context.Context) error {
 	opts := s.deployment.releases
 	opts.PlainHTTP, opts.Architecture, opts.Now = s.options.InsecureRegistry, runtime.GOARCH, s.process.Now
-	if opts.Dial, err = s.outbound(opts); err != nil {
+	outbound, err := s.outbound(opts)
+	if err != nil {
 		return err
 	}
-	if os.Geteuid() != 0 {
-		opts.User = nil // only root runs programs as others
+	opts.Dial, opts.Proxy = outbound.DialContext, outbound.Proxy(http.ProxyFromEnvironment)
+	if err := s.chooseUsers(&opts, s.deployment.installerIDs, leases); err != nil {
+		return err
 	}
 	s.releases, err = release.Open(filepath.Join(s.options.DataDir, "releases"), opts)
 	if err != nil {
 		return err
 	}
 	s.Shutdown.Add("releases", time.Second, func(context.Context) error { s.releases.Close(); return nil })
-	if err := s.checkSandbox(opts.Sandbox); err != nil {
+	if err := s.checkSandbox(ctx, opts.Sandbox); err != nil {
 		return err
 	}
 	s.signals = store.NewSignals(s.store, s.logger)

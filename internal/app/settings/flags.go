@@ -55,7 +55,8 @@ type Service struct {
 	Images
 	Requirements     string         `env:"HW_VALIDATOR_REQUIREMENTS" help:"Hardware requirements instead of the shipped ones, a JSON list." placeholder:"JSON"`
 	InsecureRegistry []string       `env:"SLIPWAY_INSECURE_REGISTRY" help:"Registries, host:port, that are read without TLS." placeholder:"HOST:PORT"`
-	FetchNetworks    []string       `name:"fetch-networks" env:"SLIPWAY_FETCH_NETWORKS" help:"The only networks, CIDR, that images are read from, beside registries that settings name; by default all but this machine and its links." placeholder:"CIDR"`
+	FetchNetworks    []string       `name:"fetch-networks" env:"SLIPWAY_FETCH_NETWORKS" help:"The only networks, CIDR, that images are read from and that API servers of installed clusters are in, beside hosts that settings name; by default all but this machine and its links, which are opened by networks within these." placeholder:"CIDR"`
+	FetchHosts       []string       `name:"fetch-hosts" env:"SLIPWAY_FETCH_HOSTS" help:"Registries, and API servers of installed clusters, that users may name although they are on this machine, on its links or beyond --fetch-networks." placeholder:"HOST:PORT"`
 	AgentBinaries    string         `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent and slipway-controller binaries for hosts and new clusters; by default the folder of this program, or ../lib/slipway beside it." placeholder:"FOLDER"`
 	BlobURL          string         `env:"SLIPWAY_BLOB_URL" help:"Where files are kept: s3://bucket?..., by default a folder of the data folder." placeholder:"URL"`
 	DecisionTimeout  time.Duration  `default:"24h" env:"SLIPWAY_DECISION_TIMEOUT" help:"How long a failed host waits for a retry."`
@@ -128,7 +129,7 @@ type Deployment struct {
 	OKDPackages          string   `name:"okd-packages" env:"OKD_RPMS_IMAGE" help:"Image with the packages that hosts of an OKD release lack." placeholder:"IMAGE"`
 	SingleNodeDNS        bool     `name:"single-node-dns" env:"ENABLE_SINGLE_NODE_DNSMASQ" default:"true" negatable:"" help:"Single nodes answer for the names of their own cluster; without, the DNS of the user must."`
 	InstallerEnvironment []string `name:"installer-env" env:"INSTALLER_ENVIRONMENT" sep:";" help:"Variables for the OpenShift installer of every cluster, separated by semicolons." placeholder:"KEY=VALUE"`
-	InstallerUser        string   `name:"installer-user" default:"65533" env:"INSTALLER_USER" help:"UID or UID:GID that the OpenShift installer runs as where the service runs as root; 0: as the service." placeholder:"UID"`
+	InstallerUser        string   `name:"installer-user" default:"2002000000-2002000063" env:"INSTALLER_USER" help:"Who the OpenShift installer runs as where the service runs as root: FIRST-LAST, ids without accounts, of which each run has one; UID or UID:GID for all; 0: as the service." placeholder:"UIDS"`
 	InstallerSandbox     string   `name:"installer-sandbox" default:"best-effort" enum:"required,best-effort,off" env:"INSTALLER_SANDBOX" help:"Run the OpenShift installer in a sandbox with its folder only: required, best-effort (where the machine makes one), or off."`
 	InstallerPaths       []string `name:"installer-paths" env:"INSTALLER_PATHS" sep:":" help:"More files and folders that the OpenShift installer may read in its sandbox, separated by colons." placeholder:"PATH"`
 	Signatures           string   `name:"release-signatures" env:"RELEASE_SIGNATURES" help:"What follows from a release without a good signature: off (nothing is verified), warn, or require (it is not installed); by default require where keys are given, else off." placeholder:"POLICY"`

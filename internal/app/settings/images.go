@@ -21,6 +21,7 @@ func (o ImageFolder) Path(dataDir string) string {
 type Downloads struct {
 	ImageFolder
 	ImageCA      string       `name:"image-download-ca" env:"OS_IMAGE_DOWNLOAD_TRUSTED_CA_FILE" type:"path" help:"Certificates, PEM, trusted beside the system's certificates when operating system images are downloaded." placeholder:"FILE"`
+	ImageDigests string       `name:"os-image-digests" default:"optional" enum:"optional,required" env:"OS_IMAGE_DIGESTS" help:"Whether every operating system image of the lists has to have its sha256 there: optional or required."`
 	ImageHeaders model.Secret `name:"image-download-headers" env:"OS_IMAGES_REQUEST_HEADERS" help:"Headers that downloads of operating system images are asked for with, a JSON object." placeholder:"JSON"`
 	ImageQuery   model.Secret `name:"image-download-query" env:"OS_IMAGES_REQUEST_QUERY_PARAMS" help:"Query parameters that downloads of operating system images are asked for with, a JSON object." placeholder:"JSON"`
 }

@@ -22,17 +22,6 @@ func BlobAddress(given, dataDir string) string {
 	return cmp.Or(given, "file://"+filepath.Join(dataDir, "blobs")+"?create_dir=1")
 }
 
-// OwnAddresses lists the addresses of this machine.
-func OwnAddresses() (all []netip.Addr, err error) {
-	list, err := net.InterfaceAddrs()
-	for _, a := range list {
-		if prefix, err := netip.ParsePrefix(a.String()); err == nil {
-			all = append(all, prefix.Addr())
-		}
-	}
-	return all, err
-}
-
 // Reachable replaces the address of all interfaces by the address of the machine's default route.
 func Reachable(listener string) string {
 	host, port, err := net.SplitHostPort(listener)

@@ -32,7 +32,7 @@ type entry struct {
 
 	reading  sync.Mutex  // held while the ISO is read, so that concurrent callers read it once
 	kept     *Image      // what was read last
-	verified fs.FileInfo // file used in place whose digest was right
+	verified fs.FileInfo // file used in place, or changed since its download, whose digest was right
 	wrong    *refusal    // file used in place whose digest was not
 
 	progress // guarded by the store's mutex

@@ -24,8 +24,10 @@ type Image struct {
 	Modified time.Time
 	// ID changes when the content does, and is the same wherever the same content was downloaded or added.
 	// Images used in place without a digest in the settings have an ID of their name, size and time.
-	ID   string
-	Base *remaster.Base
+	ID string
+	// Digest is the sha256 of the content; empty: unknown.
+	Digest string
+	Base   *remaster.Base
 
 	info fs.FileInfo
 }
@@ -85,6 +87,9 @@ func (s *Store) look(e *entry) (*Image, error) {
 	found := &Image{OSImage: e.image, Path: e.path, Size: info.Size(), Modified: changedAt(e.path, info), info: info}
 	if found.ID, err = e.identify(info); err != nil {
 		return nil, err
+	}
+	if _, err := openshift.ParseSHA256(found.ID); err == nil {
+		found.Digest = found.ID
 	}
 	if found.Base, err = s.readBase(e.path, info); err != nil {
 		return nil, err
@@ -155,10 +160,37 @@ func (e *entry) identify(info fs.FileInfo) (string, error) {
 	if r.Size != info.Size() {
 		return "", e.damaged(r.Size, info.Size())
 	}
-	if !r.Modified.Equal(info.ModTime()) {
-		return unknown, nil // copied without its time, or written to: the digest may be outdated
+	if r.Modified.Equal(info.ModTime()) {
+		return r.SHA256, nil
 	}
-	return r.SHA256, nil
+	// Copied without its time, or written to: the digest may be outdated.
+	if e.added || e.image.SHA256 == "" {
+		return unknown, nil
+	}
+	return e.verifyAgain(info)
+}
+
+// verifyAgain takes the digest of a download that has changed since, and returns it. Another one than the settings require is fetched
+// again.
+func (e *entry) verifyAgain(info fs.FileInfo) (string, error) {
+	if same(e.verified, info) {
+		return e.image.SHA256, nil
+	}
+	f, err := openFile(e.path)
+	if err != nil {
+		return "", fmt.Errorf("open operating system image: %w", err)
+	}
+	defer f.Close()
+	taken := newDigest()
+	if _, err := io.Copy(taken.sum, f); err != nil {
+		return "", fmt.Errorf("read operating system image: %w", err)
+	}
+	sum := taken.String()
+	if sum != e.image.SHA256 {
+		return "", errors.Join(errAbsent, fmt.Errorf("sha256: require %s, found %s", e.image.SHA256, sum))
+	}
+	e.verified = info
+	return sum, nil
 }
 
 // damaged returns the error for a file of another size: downloads are fetched again.

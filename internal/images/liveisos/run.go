@@ -137,7 +137,8 @@ func (s *Store) ended(ctx context.Context, e *entry, found *Image, err error) {
 	switch {
 	case err == nil:
 		e.succeeded(found)
-		log.Info("operating system image ready", "bytes", found.Size, "file", found.Path)
+		log.Info("operating system image ready", "bytes", found.Size, "sha256", found.Digest, "required_sha256", e.image.SHA256,
+			"file", found.Path)
 	case errors.Is(err, errBusy):
 		e.postponed(now.Add(busyPause))
 		log.Debug("operating system image left to another process")

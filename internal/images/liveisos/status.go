@@ -15,6 +15,8 @@ import (
 type Status struct {
 	openshift.OSImage
 	State State
+	// Digest is the sha256 of the file, in hexadecimal digits; empty: unknown. OSImage.SHA256 is the required one.
+	Digest string
 	// Added is set for an image that was added, not listed in the settings.
 	Added bool
 	File  string // where it is, or will be
@@ -48,6 +50,7 @@ func (s *Store) status(e *entry, found *Image, err error) Status {
 	switch {
 	case found != nil:
 		out.State, out.Done, out.Size, out.Err, out.NextTry = StateReady, found.Size, found.Size, nil, time.Time{}
+		out.Digest = found.Digest
 	case e.added:
 		out.State, out.Err = StateFailed, err
 	case e.state == StateReady: // until a moment ago

@@ -219,6 +219,36 @@ func TestImagesOfOtherDigestsAreDownloadedAnew(t *testing.T) {
 	b.requireContent("4.22", content)
 }
 
+// Attack: a download is exchanged on the disk after it was verified.
+func TestADownloadThatChangedIsVerifiedAgain(t *testing.T) {
+	t.Parallel()
+	content, other := iso(t, "1"), iso(t, "2")
+	require.Len(t, other, len(content))
+	m := newMirror(t, content, `"1"`)
+	image := listed("4.22", m.URL+"/live.iso")
+	image.SHA256 = sum(content)
+	b := newBench(t, openshift.OSImages{image}, nil)
+	b.run()
+	b.log.await(ready)
+	require.Equal(t, sum(content), b.status("4.22").Digest)
+	file := b.status("4.22").File
+	put := func(content []byte) {
+		require.NoError(t, os.WriteFile(file+".new", content, 0o600))
+		require.NoError(t, os.Chtimes(file+".new", time.Time{}, time.Unix(1_700_000_000, 0)))
+		require.NoError(t, os.Rename(file+".new", file))
+	}
+	put(content)
+	b.requireContent("4.22", content) // restored without its time
+	require.Len(t, m.asked(""), 1)
+
+	put(other)
+	_, err := b.Find("4.22", "x86_64", "")
+	require.ErrorIs(t, err, model.ErrUnavailable, "the file there is another")
+	b.log.await(ready)
+	b.requireContent("4.22", content)
+	require.Len(t, m.asked(""), 2)
+}
+
 func TestWhatNobodyNeedsIsTidiedUp(t *testing.T) {
 	t.Parallel()
 	content := iso(t, "1")

@@ -86,13 +86,17 @@ func (i *Installer) inFolder(ctx context.Context, pullSecret string, run func(co
 		return err
 	}
 	defer lock.Release()
+	user, giveBack, err := i.releases.user(ctx)
+	if err != nil {
+		return err
+	}
+	defer giveBack()
 	dir, err := os.MkdirTemp(i.releases.work, "generate-")
 	if err != nil {
 		return fmt.Errorf("make folder for installer: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	g := &generation{installer: i, dir: dir, mask: newMask(pullSecret)}
-	user := i.releases.opts.User
+	g := &generation{installer: i, dir: dir, user: user, mask: newMask(pullSecret)}
 	for _, d := range []string{"assets", "home", "tmp", "root"} {
 		d = filepath.Join(dir, d)
 		if err := errors.Join(os.Mkdir(d, privateFolder), user.give(d)); err != nil {
@@ -135,6 +139,7 @@ type generation struct {
 	facts     facts
 	manifests sortedManifests
 	dir       string
+	user      *User // nil: the user of this process
 	assets    *folder
 	log       tail
 	mask      mask
@@ -170,7 +175,7 @@ func (g *generation) run(ctx context.Context) (*Output, error) {
 func (g *generation) command(ctx context.Context, words ...string) error {
 	args := append(slices.Clone(words), "--dir", filepath.Join(g.dir, "assets"), "--log-level", "info")
 	p := process{
-		path: g.installer.program.path, args: args, env: g.environment(), dir: g.dir, output: &g.log, user: g.installer.releases.opts.User,
+		path: g.installer.program.path, args: args, env: g.environment(), dir: g.dir, output: &g.log, user: g.user,
 		namespaces: syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC,
 	}
 	if words[0] == "create" {

@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 			os.Exit(agentInstaller(os.Args[2:]))
 		case "stall-in-download":
 			stallInDownload(os.Args[2], os.Args[3])
+		case "stall-in-run":
+			stallInRun(os.Args[2], os.Args[3], os.Args[4])
 		}
 	}
 	os.Exit(m.Run())

@@ -150,24 +150,27 @@ func untrusted(err error) bool {
 	return errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
 }
 
-// trusting returns the default transport with more certificate authorities, in PEM, and connections by dial unless that is nil.
-func trusting(bundles []string, dial func(context.Context, string, string) (net.Conn, error)) (http.RoundTripper, error) {
+// trusting returns the default transport with the connections, proxies and further certificate authorities of the options.
+func trusting(o Options) (http.RoundTripper, error) {
 	standard, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return http.DefaultTransport, nil
 	}
 	transport := standard.Clone()
-	if dial != nil {
-		transport.DialContext = dial
+	if o.Dial != nil {
+		transport.DialContext = o.Dial
 	}
-	if len(bundles) == 0 {
+	if o.Proxy != nil {
+		transport.Proxy = o.Proxy
+	}
+	if len(o.TrustBundles) == 0 {
 		return transport, nil
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		return nil, fmt.Errorf("read the certificate authorities of this machine: %w", err)
 	}
-	for _, bundle := range bundles {
+	for _, bundle := range o.TrustBundles {
 		if !pool.AppendCertsFromPEM([]byte(bundle)) {
 			return nil, model.Invalidf("certificates to trust registries by: no PEM certificate found")
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,6 +21,7 @@ import (
 
 	"slipway/internal/images/release/signature"
 	"slipway/internal/platform/filelock"
+	"slipway/internal/platform/userids"
 )
 
 // Options are the limits and surroundings of Releases; a zero field gets the default
@@ -34,8 +36,10 @@ type Options struct {
 	TrustBundles []string
 	// Dial opens connections to registries, and to where they send us; nil: as the default transport does.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Proxy chooses the proxy of a request; nil: by the environment.
+	Proxy func(*http.Request) (*url.URL, error)
 	// Transport reaches the registries; it brings proxies and certificate authorities.
-	Transport http.RoundTripper // http.DefaultTransport with Dial that trusts TrustBundles
+	Transport http.RoundTripper // http.DefaultTransport with Dial and Proxy that trusts TrustBundles
 	// Architecture of the machine this runs on, as Go names it: the installer must run here.
 	Architecture string // required
 	// CacheLimit is how many bytes of installers are kept; those unused longest go first.
@@ -53,6 +57,8 @@ type Options struct {
 	// User runs the installers, for a process of root: without its files, keys and sockets in reach. nil: the
 	// user of the process.
 	User *User
+	// Users leases another user to each run, instead of User; nil: all runs have the same.
+	Users *userids.Pool
 	// Sandbox keeps installers from everything but their folder; Readable are more files and folders that they may read.
 	Sandbox  Sandbox
 	Readable []string
@@ -108,9 +114,12 @@ func Open(dir string, opts Options) (*Releases, error) {
 	opts = opts.withDefaults()
 	if opts.Transport == nil {
 		var err error
-		if opts.Transport, err = trusting(opts.TrustBundles, opts.Dial); err != nil {
+		if opts.Transport, err = trusting(opts); err != nil {
 			return nil, fmt.Errorf("open release cache: %w", err)
 		}
+	}
+	if opts.Users != nil { // stands for all where its number does not count
+		opts.User = &User{UID: opts.Users.First(), GID: opts.Users.First()}
 	}
 	opts.Signatures.Transport, opts.Signatures.Now = opts.Transport, opts.Now
 	r := &Releases{

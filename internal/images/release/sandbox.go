@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ func (g *generation) box(network bool) *sandbox.Box {
 	if opts.Sandbox == SandboxOff {
 		return nil
 	}
-	b := opts.box(g.dir)
+	b := g.user.box(g.dir)
 	b.Readable, b.Network = append([]string{g.installer.program.path}, opts.Readable...), network
 	for _, name := range []string{"assets", "home", "tmp"} {
 		b.Writable = append(b.Writable, filepath.Join(g.dir, name))
@@ -48,27 +49,32 @@ func (g *generation) box(network bool) *sandbox.Box {
 	return &b
 }
 
-func (o Options) box(dir string) sandbox.Box {
+func (u *User) box(dir string) sandbox.Box {
 	b := sandbox.Box{Root: filepath.Join(dir, "root"), UID: os.Geteuid(), GID: os.Getegid(), Limits: limits}
-	if o.User != nil {
-		b.UID, b.GID = int(o.User.UID), int(o.User.GID)
+	if u != nil {
+		b.UID, b.GID = int(u.UID), int(u.GID)
 	}
 	return b
 }
 
 // CheckSandbox returns an error when installers are to run in a sandbox, and this machine makes none.
-func (r *Releases) CheckSandbox() error {
+func (r *Releases) CheckSandbox(ctx context.Context) error {
 	if r.opts.Sandbox == SandboxOff {
 		return nil
 	}
+	user, giveBack, err := r.user(ctx)
+	if err != nil {
+		return err
+	}
+	defer giveBack()
 	dir, err := os.MkdirTemp(r.work, "check-")
 	if err != nil {
 		return fmt.Errorf("make folder for a sandbox: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	root := filepath.Join(dir, "root")
-	if err := errors.Join(os.Mkdir(root, privateFolder), r.opts.User.give(root), r.opts.User.give(dir)); err != nil {
+	if err := errors.Join(os.Mkdir(root, privateFolder), user.give(root), user.give(dir)); err != nil {
 		return fmt.Errorf("make folder for a sandbox: %w", err)
 	}
-	return sandbox.Check(r.opts.box(dir))
+	return sandbox.Check(user.box(dir))
 }

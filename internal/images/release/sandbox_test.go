@@ -20,7 +20,7 @@ func boxed(t *testing.T, p *payload.Payload, more ...string) *release.Releases {
 	r := openAt(t, p, filepath.Join(t.TempDir(), "releases"), func(o *release.Options) {
 		o.Sandbox, o.Readable = release.SandboxRequired, append(more, self)
 	})
-	if err := r.CheckSandbox(); err != nil {
+	if err := r.CheckSandbox(t.Context()); err != nil {
 		t.Skipf("SKIP: this machine makes no sandbox: %s", err)
 	}
 	return r

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,13 +30,25 @@ func ParseUser(text string) (*User, error) {
 	gid, gidErr := strconv.ParseUint(gidText, 10, 31)
 	switch {
 	case uidErr != nil || gidErr != nil:
-		return nil, model.Invalidf("require UID or UID:GID in numbers, found %q", text)
+		return nil, model.Invalidf("require UID, UID:GID or FIRST-LAST in numbers, found %q", text)
 	case uid == 0:
 		return nil, nil
 	case gid == 0:
 		return nil, model.Invalidf("require a group other than 0, found %q", text)
 	}
 	return &User{UID: uint32(uid), GID: uint32(gid)}, nil
+}
+
+// user returns the user of a run, and gives it back after that.
+func (r *Releases) user(ctx context.Context) (u *User, giveBack func(), err error) {
+	if r.opts.Users == nil {
+		return r.opts.User, func() {}, nil
+	}
+	lease, err := r.opts.Users.Lease(ctx, r.work)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &User{UID: lease.ID, GID: lease.ID}, lease.Release, nil
 }
 
 // private and shared are modes of folders: the second lets other users through to what is theirs.

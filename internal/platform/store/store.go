@@ -8,9 +8,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"slipway/internal/model"
@@ -71,6 +76,22 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("connect to database: %w", err)
 	}
 	return &Store{pool: pool{connections}, sealer: o.Sealer, now: o.Now, observe: o.Observe, rendering: o.Rendering}, nil
+}
+
+// Hosts returns the host:port of the databases that a URL or DSN names; none for sockets.
+func Hosts(databaseURL string) (hosts []string, err error) {
+	config, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("parse database URL: %w", err)
+	}
+	places := []*pgconn.FallbackConfig{{Host: config.ConnConfig.Host, Port: config.ConnConfig.Port}}
+	for _, at := range append(places, config.ConnConfig.Fallbacks...) {
+		address := net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port)))
+		if !strings.HasPrefix(at.Host, "/") && !slices.Contains(hosts, address) {
+			hosts = append(hosts, address)
+		}
+	}
+	return hosts, nil
 }
 
 // Close ends all connections.

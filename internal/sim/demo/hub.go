@@ -139,9 +139,10 @@ func (h *hubDemo) open(ctx context.Context) (end func(), err error) {
 		return end, err
 	}
 	data := filepath.Join(h.dir, "service")
-	h.board.say("$ slipway kube --kubeconfig %s --data-dir %s", cluster.Kubeconfig, data)
+	h.board.say("$ slipway kube --kubeconfig %s --data-dir %s --fetch-networks 127.0.0.0/8", cluster.Kubeconfig, data)
 	h.controllers, err = process.Start(
-		exec.Command(h.program, "kube", "--kubeconfig", cluster.Kubeconfig, "--data-dir", data), //nolint:gosec // ours
+		exec.Command(h.program, "kube", "--kubeconfig", cluster.Kubeconfig, "--data-dir", data, //nolint:gosec // ours
+			"--fetch-networks", "127.0.0.0/8"), // the simulated clusters are on this machine
 		filepath.Join(h.dir, "kube.log"))
 	if err != nil {
 		return end, err

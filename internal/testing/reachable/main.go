@@ -91,7 +91,7 @@ func run(ctx context.Context, p *process.Process, line *commands) {
 		s.ServeProbes()
 		s.AddMetrics(nil)
 		s.Announce(p.Now(), s.UIAddress())
-		controllers, err := hub.Beside("", "")
+		controllers, err := hub.Beside("", line.Service)
 		if err == nil {
 			controllers.Follow(ctx, p)
 		}

@@ -80,7 +80,7 @@ func newHost(t *testing.T) *host {
 
 func request(t *testing.T, args ...string) *wire.InstallCmdRequest {
 	t.Helper()
-	text, err := json.Marshal(append([]string{"--image-file", image, "--offline"}, args...))
+	text, err := json.Marshal(append([]string{"--image-file", image, "--insecure", "--offline"}, args...))
 	require.NoError(t, err)
 	return &wire.InstallCmdRequest{BootDevice: "/dev/disk/by-id/virtio-disk0", Role: "worker", InstallerArgs: string(text)}
 }

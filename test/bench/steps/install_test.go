@@ -60,7 +60,7 @@ func TestInstallationIsOneStepOfServicesOfOtherMakes(t *testing.T) {
 	require.Contains(t, reply.Error, "/dev/not-there")
 
 	answer[struct{}](t, h, wire.StepTypeInstall, installRequest(t, device))
-	require.Equal(t, "install --insecure -i "+config+" --append-karg bench "+device+"\n", h.file(t, "arguments"))
+	require.Equal(t, "install -i "+config+" --append-karg bench "+device+"\n", h.file(t, "arguments"))
 	require.Equal(t, agenttest.Ignition, h.file(t, "config"))
 	content, err := os.ReadFile(device)
 	require.NoError(t, err)
