@@ -81,6 +81,7 @@ var roles = map[auth.Role]string{
 // unboundExercises are requests of our own API that are about no cluster and no InfraEnv.
 var unboundExercises = map[string]call{
 	"listOSImages":        get("/api/slipway/v1/os-images"),
+	"listInstallations":   get("/api/slipway/v1/installations"),
 	"listDeletedClusters": get("/api/slipway/v1/deleted-clusters"),
 	"listChanges":         get("/api/slipway/v1/changes"),
 	"listAudit":           get("/api/slipway/v1/audit"),

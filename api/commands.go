@@ -30,6 +30,8 @@ func (s *server) ownRoutes(r chi.Router) {
 	r.With(s.gate.Admit).Method(http.MethodGet, clusters+"/on-failure", httpapi.Handler(s.showOnFailure))
 	r.With(s.gate.Admit).Method(http.MethodPut, clusters+"/on-failure", httpapi.Handler(s.setOnFailure))
 	r.With(s.gate.Admit).Method(http.MethodGet, clusters+"/release", httpapi.Handler(s.showClusterRelease))
+	r.With(s.gate.Admit).Method(http.MethodGet, clusters+"/timeline", httpapi.Handler(s.showTimeline))
+	r.With(s.gate.Admit).Method(http.MethodGet, OwnPath+"/v1/installations", httpapi.Handler(s.listInstallations))
 	r.With(s.gate.Admit).Method(http.MethodGet, OwnPath+"/v1/os-images", httpapi.Handler(s.listOSImages))
 	r.With(s.gate.Admit).Method(http.MethodGet, OwnPath+"/v1/kube-objects", httpapi.Handler(s.listKubeObjects))
 	r.With(s.gate.Admit).Method(http.MethodGet, OwnPath+"/v1/changes", httpapi.Handler(s.listChanges))

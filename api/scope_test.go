@@ -37,6 +37,9 @@ var ownExercises = map[string]exercise{
 	"showClusterRelease": {ok: func(w *fixture) call {
 		return get(ownClusterPath(w.defined()) + "/release")
 	}},
+	"showTimeline": {ok: func(w *fixture) call {
+		return get(ownClusterPath(w.defined()) + "/timeline")
+	}},
 	"showBootArtifacts": {ok: func(w *fixture) call {
 		return get("/api/slipway/v1/infra-envs/" + w.infraEnv(w.defined()).ID.String() + "/boot-artifacts")
 	}},

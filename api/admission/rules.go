@@ -159,6 +159,8 @@ var rules = map[string]rule{
 	"ForgetIssuerUser":                    {roles: roles{admin}},
 	"SignIn":                              {roles: roles{admin, user, viewer}},
 	"ListOSImages":                        {roles: roles{admin, user, viewer}},
+	"ListInstallations":                   {roles: roles{admin, user, viewer}},
+	"ShowTimeline":                        {roles: roles{admin, user, viewer}},
 }
 
 // Allowed lists the roles that may call an operation, for documentation.

@@ -56,6 +56,22 @@ func TestTokensAreSignedWithTheKeysOfTheService(t *testing.T) {
 	caller, err := local.Caller(t.Context(), auth.SchemeURL, strings.TrimSpace(out))
 	require.NoError(t, err)
 	require.Equal(t, id, caller.InfraEnvID)
+	end := time.Now().Add(720 * time.Hour)
+	require.WithinDuration(t, end, caller.ExpiresAt, 10*time.Minute)
+	require.Equal(t, "valid until "+caller.ExpiresAt.UTC().Format(time.RFC3339)+"\n", complaints)
+	for _, flag := range []string{"--life", "--expires"} {
+		out, complaints, code = ran(t, env, "agent-token", "--cluster", id.String(), flag, "48h")
+		require.Zero(t, code, complaints)
+		caller, err = local.Caller(t.Context(), auth.SchemeURL, strings.TrimSpace(out))
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now().Add(48*time.Hour), caller.ExpiresAt, 10*time.Minute)
+	}
+	for _, life := range []string{"0s", "-1h", "59s", "87601h", "soon"} {
+		out, complaints, code = ran(t, env, "agent-token", "--infra-env", id.String(), "--life="+life)
+		require.NotZero(t, code, life)
+		require.Empty(t, out, life)
+		require.Contains(t, complaints, "--life", life)
+	}
 	_, complaints, code = ran(t, env, "agent-token")
 	require.NotZero(t, code)
 	require.Contains(t, complaints, "--infra-env or --cluster is required")

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"slipway/internal/testing/postgrestest"
 )
 
 // command is the program under test, running.
@@ -55,7 +57,8 @@ func (c *command) api(t *testing.T) string {
 func newCommand(t *testing.T, env []string, args ...string) *command {
 	t.Helper()
 	c := &command{Cmd: exec.Command(os.Args[0], args...)}
-	c.Env = append(append(os.Environ(), commandEnv+"=1", "SLIPWAY_LISTEN=127.0.0.1:0", "SLIPWAY_TEMPORAL_PORT=0"), env...)
+	c.Env = append(append(os.Environ(), commandEnv+"=1", "SLIPWAY_LISTEN=127.0.0.1:0", "SLIPWAY_TEMPORAL_PORT=0",
+		"SLIPWAY_POSTGRES_USER="+postgrestest.Account()), env...)
 	c.Stderr = &c.stderr
 	// A group of its own takes the signals that a terminal would send to a whole group.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -76,7 +76,7 @@ func (c *upCommand) startDatabase(ctx context.Context, p *process.Process, s *se
 		return nil
 	}
 	database, err := postgres.Start(ctx, postgres.Options{
-		DataDir: c.DataDir, Logger: p.Log.With("part", "database"), Now: p.Now,
+		DataDir: c.DataDir, Account: c.PostgresUser, Logger: p.Log.With("part", "database"), Now: p.Now,
 	})
 	if errors.Is(err, postgres.ErrNotInstalled) {
 		return fmt.Errorf("%w (--database-url)", err)

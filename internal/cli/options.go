@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -17,7 +18,30 @@ func Options() []kong.Option {
 	return []kong.Option{
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(decodeDuration)),
 		kong.NamedMapper("filecontent", kong.MapperFunc(decodeFile)),
+		kong.PostBuild(unsetEmpty),
 	}
+}
+
+// unsetEmpty removes the variables of flags from the environment that are empty: kong would read an empty path, number or duration. A
+// compose file or a unit that passes a variable on cannot leave it out.
+func unsetEmpty(k *kong.Kong) error {
+	return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
+		var names []string
+		switch n := node.(type) {
+		case *kong.Flag:
+			names = n.Tag.Envs
+		case *kong.Value:
+			names = n.Tag.Envs
+		}
+		for _, name := range names {
+			if value, set := os.LookupEnv(name); set && strings.TrimSpace(value) == "" {
+				if err := os.Unsetenv(name); err != nil {
+					return err
+				}
+			}
+		}
+		return next(nil)
+	})
 }
 
 func decodeDuration(c *kong.DecodeContext, target reflect.Value) error {

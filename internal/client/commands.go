@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,6 +54,26 @@ func (c *Client) BootArtifacts(ctx context.Context, id uuid.UUID, options ...Opt
 func (c *Client) Usage(ctx context.Context, id uuid.UUID, options ...Option) (found wire.KeptBytes, err error) {
 	err = c.do(ctx, call{
 		method: http.MethodGet, own: true, path: "/v1/infra-envs/" + id.String() + "/usage", ok: http.StatusOK, into: &found,
+	}, options)
+	return found, err
+}
+
+// Installations lists a page of clusters without their hosts, newest first.
+func (c *Client) Installations(ctx context.Context, limit, offset int, options ...Option) (page wire.Installations, err error) {
+	err = c.do(ctx, call{
+		method: http.MethodGet, own: true, path: "/v1/installations", ok: http.StatusOK, into: &page,
+		query: url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(offset)}},
+	}, options)
+	return page, err
+}
+
+// Timeline returns a page of what happened in a cluster: of its events and of its hosts.
+func (c *Client) Timeline(
+	ctx context.Context, id uuid.UUID, eventsOffset, hostsOffset int, options ...Option,
+) (found wire.Timeline, err error) {
+	err = c.do(ctx, call{
+		method: http.MethodGet, own: true, path: ownVersion(clusterPath(id)) + "/timeline", ok: http.StatusOK, into: &found,
+		query: url.Values{"events_offset": {strconv.Itoa(eventsOffset)}, "hosts_offset": {strconv.Itoa(hostsOffset)}},
 	}, options)
 	return found, err
 }

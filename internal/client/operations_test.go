@@ -298,6 +298,18 @@ func operations() map[string]operation {
 				return err
 			}, "GET /api/slipway/v1/infra-envs/" + envID.String() + "/usage", 200, `{"bytes":1,"limit_bytes":2}`, "",
 		},
+		"Installations": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.Installations(ctx, 20, 40)
+				return err
+			}, "GET /api/slipway/v1/installations?limit=20&offset=40", 200, `{"installations":[]}`, "",
+		},
+		"Timeline": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.Timeline(ctx, clusterID, 50, 20)
+				return err
+			}, "GET /api/slipway/v1/clusters/" + clusterID.String() + "/timeline?events_offset=50&hosts_offset=20", 200, `{"hosts":[]}`, "",
+		},
 		"KubeObjects": {
 			func(ctx context.Context, c *client.Client) error {
 				_, err := c.KubeObjects(ctx)

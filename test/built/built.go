@@ -19,12 +19,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/postgrestest"
 )
 
 // Binary returns the path of the program under test; SLIPWAY_BINARY names another build than `make build` leaves. The test is skipped
 // without one.
 func Binary(t *testing.T) string {
 	t.Helper()
+	existingUser()
 	path, err := filepath.Abs(cmp.Or(os.Getenv("SLIPWAY_BINARY"), "../../bin/slipway"))
 	require.NoError(t, err)
 	if _, err := os.Stat(path); err != nil {
@@ -32,6 +34,14 @@ func Binary(t *testing.T) string {
 	}
 	return path
 }
+
+// existingUser has services that tests start as root run PostgreSQL as a user that exists: they create none on this machine.
+var existingUser = sync.OnceFunc(func() {
+	const name = "SLIPWAY_POSTGRES_USER"
+	if os.Getenv(name) == "" {
+		_ = os.Setenv(name, postgrestest.Account()) //nolint:usetesting // for all tests of the process
+	}
+})
 
 // Demo returns the path of slipway-demo, in the folder of the program under test. The test is skipped without
 // it.

@@ -21,6 +21,7 @@ import (
 	"slipway/internal/platform/postgres"
 	"slipway/internal/sim"
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/postgrestest"
 	"slipway/internal/wire"
 	"slipway/test/built"
 )
@@ -111,7 +112,7 @@ func (f *fleet) restore(t *testing.T, schemas []string, dump string) {
 	t.Helper()
 	release := f.service.hold(t, syscall.SIGKILL)
 	database, err := postgres.Start(await.Context(t), postgres.Options{
-		DataDir: f.dataDir, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		DataDir: f.dataDir, Account: postgrestest.Account(), Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	require.NoError(t, err)
 	args := []string{"--single-transaction", "-c", dropped(schemas)}

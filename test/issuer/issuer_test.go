@@ -129,7 +129,8 @@ func TestUsersOfAnIssuerThatOthersWroteSignIn(t *testing.T) {
 	require.True(t, strings.HasPrefix(p.URL, s.service+"/temporal/"), "%v", p)
 	require.NotContains(t, p.Text, "Sign in")
 	p = s.browse("sign-in", s.service+"/temporal/", "carl")
-	require.Contains(t, p.Text, "require a token with access to every cluster")
+	require.Equal(t, s.service+"/installations/", p.URL)
+	require.Contains(t, p.Text, "There are no installations.")
 	p = s.browse("sign-in", s.service+"/temporal/", "eve")
 	require.Contains(t, p.Text, "no value of the claim groups gives a role here")
 

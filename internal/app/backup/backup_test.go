@@ -44,7 +44,7 @@ func run(t *testing.T, args ...string) (string, error) {
 	sources := &settings.Sources{Env: p.Env}
 	parser, err := kong.New(&line, kong.Bind(p, sources), kong.BindToProvider(t.Context))
 	require.NoError(t, err)
-	selected, err := parser.Parse(args)
+	selected, err := parser.Parse(append(args, "--postgres-user", postgrestest.Account())) // a test creates no user of the machine
 	require.NoError(t, err)
 	err = selected.Run()
 	return out.String(), err

@@ -29,6 +29,7 @@ import (
 // parts are the settings of a service that say where it keeps what.
 type parts struct {
 	settings.Place
+	settings.Bundled
 	BlobURL string `env:"SLIPWAY_BLOB_URL" help:"Where the service keeps files, if not in the data folder." placeholder:"URL"`
 }
 
@@ -206,7 +207,9 @@ func (c *parts) bundled(ctx context.Context, p *process.Process) (address string
 	if err := c.sameUser(); err != nil {
 		return "", nil, err
 	}
-	server, err := postgres.Start(ctx, postgres.Options{DataDir: c.DataDir, Logger: p.Log.With("part", "database"), Now: p.Now})
+	server, err := postgres.Start(ctx, postgres.Options{
+		DataDir: c.DataDir, Account: c.PostgresUser, Logger: p.Log.With("part", "database"), Now: p.Now,
+	})
 	if err != nil {
 		return "", nil, err
 	}

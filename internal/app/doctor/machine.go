@@ -214,7 +214,7 @@ func (e *examination) files(context.Context) {
 
 // programsOfPostgres checks the bundled database before it is started.
 func (e *examination) programsOfPostgres() {
-	found, err := postgres.Installed(e.Settings.DataDir)
+	found, err := postgres.Installed(e.Settings.DataDir, e.Settings.PostgresUser)
 	if err != nil {
 		e.problem("PostgreSQL", err.Error(), "or name a server with --database-url")
 		return

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"slipway/api"
+	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
@@ -58,8 +60,35 @@ func (s *Service) identify() error {
 	local.KeyReplaced = func(ctx context.Context, id uuid.UUID) (time.Time, error) { return s.store.KeyReplaced(ctx, id) }
 	local.Host, local.Cluster = s.hostFacts, s.clusterFacts
 	local.User = func(ctx context.Context, id uuid.UUID) (model.UserToken, error) { return s.store.UseToken(ctx, id) }
+	local.Endless = s.warnOfEndless()
 	s.identity = local
 	return nil
+}
+
+// warnOfEndless returns a function that writes to the log which objects are reached by a token without an end: once each while the
+// process runs, because agents poll.
+func (s *Service) warnOfEndless() func(auth.Caller) {
+	var warned sync.Map
+	return func(caller auth.Caller) {
+		name, id := "infra_env_id", caller.InfraEnvID
+		if id == uuid.Nil {
+			name, id = "cluster_id", caller.ClusterID
+		}
+		if _, known := warned.LoadOrStore(id, true); !known {
+			s.logger.Warn("a token without an end is used: replace it by one of slipway agent-token, which ends", name, id)
+		}
+	}
+}
+
+// warnOfSharedTokens names the loss of separation between hosts where agents share the token of their InfraEnv.
+func (s *Service) warnOfSharedTokens() {
+	local, signs := s.identity.(*auth.Local)
+	if !signs || local.Mode != auth.ModeLocal || local.AgentTokens != auth.PerInfraEnv {
+		return
+	}
+	const warning = "off: whoever has a discovery image acts as each host of its InfraEnv and reaches their clusters (AGENT_TOKENS=infra-env)"
+	s.logger.Warn("tokens of hosts are " + warning)
+	s.checks = append(s.checks, process.Check{Name: "tokens of hosts", Warning: warning})
 }
 
 // hostFacts reads the facts that a host's token depends on.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"slipway/api"
+	"slipway/internal/app/pages"
 	"slipway/internal/platform/frontend"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
@@ -20,6 +21,7 @@ type link struct {
 // links are the addresses that people and programs begin with.
 var links = []link{
 	{frontend.UIPath, "web_ui", "Installations in Temporal's web UI: clusters, hosts and their whole history"},
+	{pages.Path + "/", "installations", "Your own installations: hosts, their steps and events"},
 	{api.ReferencePath, "reference", "Reference of the API, to read and to try"},
 	{wire.BasePath + "/v2/openapi", "openapi", "Document of the assisted-install v2 API"},
 	{api.OwnPath + "/openapi", "openapi_slipway", "Document of Slipway's own API"},

@@ -34,6 +34,7 @@ func TestTheFirstPageHasLinksForPeopleAndPrograms(t *testing.T) {
 	require.Equal(t, "application/json", header.Get("Content-Type"))
 	require.JSONEq(t, `{
 		"web_ui": "https://slipway.example.com:8090/temporal", "reference": "https://slipway.example.com:8090/docs",
+		"installations": "https://slipway.example.com:8090/installations/",
 		"openapi": "https://slipway.example.com:8090/api/assisted-install/v2/openapi",
 		"openapi_slipway": "https://slipway.example.com:8090/api/slipway/openapi",
 		"ready": "https://slipway.example.com:8090/ready", "metrics": "https://slipway.example.com:8090/metrics"

@@ -26,6 +26,7 @@ func (s *Service) Listen(address string) error {
 	if err := s.mayListen(address); err != nil {
 		return err
 	}
+	s.warnOfSharedTokens()
 	security, err := s.security(address)
 	if err != nil {
 		return err

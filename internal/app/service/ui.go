@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/converter"
 
+	ownpages "slipway/internal/app/pages"
 	"slipway/internal/platform/audit"
 	"slipway/internal/platform/frontend"
 	"slipway/internal/platform/signin"
@@ -21,6 +22,9 @@ const codecPath = "/temporal-codec"
 
 // maxPayloads bounds what the web UI and the codec are sent, in bytes: a page of payloads, of which Temporal takes 2 MiB each.
 const maxPayloads = 8 << 20
+
+// maxForm bounds what pages of installations are sent, in bytes: they take a form without fields.
+const maxForm = 64 << 10
 
 // mountUI puts Temporal's web UI, and what opens payloads, beside the API. They have the same visitors as the API.
 func (s *Service) mountUI(routes chi.Router) error {
@@ -44,12 +48,43 @@ func (s *Service) mountUI(routes chi.Router) error {
 			options.Issuer = s.signIn
 		}
 		gate := signin.New(options)
+		s.mountOwnPages(routes, gate.Own(ownpages.Path, ownPage))
 		pages, codec = gate.Pages(pages, s.recordCommands(trail, readOnly)), gate.Tokens(codec, s.codec(true))
+	}
+	if s.identity.Open() {
+		s.mountOwnPages(routes, nil)
 	}
 	s.redirectToWorkflows(routes)
 	routes.Mount(frontend.UIPath, http.MaxBytesHandler(pages, maxPayloads))
 	routes.Mount(codecPath, http.MaxBytesHandler(codec, maxPayloads))
 	return nil
+}
+
+// mountOwnPages puts the pages of installations beside the API that they ask. They are for users whom Temporal's web UI is closed to too,
+// because they show nothing that the API does not show the same user. A gate of nil lets everybody in, as the API does then.
+func (s *Service) mountOwnPages(routes chi.Router, gate *signin.Gate) {
+	options := ownpages.Options{API: routes, Token: signin.TokenOf, Log: s.logger}
+	if gate == nil {
+		routes.Mount(ownpages.Path, ownpages.New(options))
+		return
+	}
+	options.SignOut = gate.SignOutPath()
+	shown := ownpages.New(options)
+	routes.Mount(ownpages.Path, http.MaxBytesHandler(gate.Pages(shown, shown), maxForm))
+}
+
+// ownPage returns the page of the installation that a page of Temporal's web UI shows the workflow of; empty for another page.
+func ownPage(path string) string {
+	_, after, found := strings.Cut(path, "/workflows/"+strings.TrimSuffix(workflows.ClusterWorkflowID(uuid.Nil), uuid.Nil.String()))
+	if !found {
+		return ""
+	}
+	text, _, _ := strings.Cut(after, "/")
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return ownpages.Path + "/" + id.String()
 }
 
 // redirectToWorkflows leads from a cluster or a host to the page of the workflow that installs it. Programs that keep such an address, as

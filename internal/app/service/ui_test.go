@@ -99,6 +99,7 @@ func TestUIAsksForATokenWhereTheAPIDoes(t *testing.T) {
 	const plain = `{"payloads":[{"metadata":{"encoding":"anNvbi9wbGFpbg=="},"data":"Im9uIg=="}]}`
 	for _, path := range []string{
 		"/temporal", "/temporal/", "/temporal/api/v1/settings", "/temporal/codec/decode", "/temporal-codec/decode", "/temporal-codec/encode",
+		"/installations", "/installations/", "/installations/5c1a7b8e-0000-4000-8000-000000000001",
 	} {
 		method := http.MethodGet
 		if strings.Contains(path, "codec") {
@@ -214,6 +215,35 @@ func TestAddressesOfClusterAndHostLeadToTheirWorkflows(t *testing.T) {
 		if want == "" {
 			require.Equal(t, http.StatusNotFound, response.StatusCode, path)
 		}
+	}
+}
+
+// A user follows the address of a status of Kubernetes to the own page of the installation.
+func TestUsersAreLedToThePageOfTheirInstallation(t *testing.T) {
+	t.Parallel()
+	identity, users := localIdentity(t)
+	server, _ := uiOf(t, identity)
+	token := users.Sign(t, identity, "carl", auth.RoleUser, time.Now().Add(time.Hour))
+	client := server.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	const cluster = "5c1a7b8e-0000-4000-8000-000000000001"
+	workflow := "/temporal/namespaces/slipway/workflows/"
+	for path, want := range map[string]string{
+		"/temporal/clusters/" + cluster:                  workflow + "cluster:" + cluster,
+		workflow + "cluster:" + cluster:                  "/installations/" + cluster,
+		workflow + "cluster:" + cluster + "/run/history": "/installations/" + cluster,
+		workflow + "cluster:first":                       "/installations/",
+		workflow + "host:" + cluster + ":" + cluster:     "/installations/",
+		"/temporal/": "/installations/",
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
+		require.NoError(t, err)
+		request.Header.Set("Accept", "text/html")
+		request.Header.Set("Authorization", "Bearer "+token)
+		response, err := client.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, want, response.Header.Get("Location"), path)
 	}
 }
 

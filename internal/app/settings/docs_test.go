@@ -15,9 +15,10 @@ import (
 
 var update = flag.Bool("update", false, "write the page in docs/reference/")
 
-const configurationIntro = "A flag wins over its variable, a variable over the file, the file over the default.\n" +
+const configurationIntro = "A flag wins over its variable, a variable over the file, the file over the default. " +
+	"An empty variable is not set.\n" +
 	"`slipway api` and `slipway worker` " +
-	"have the same settings without the two for Temporal;\n" +
+	"have the same settings without `--postgres-user` and the two for Temporal;\n" +
 	"with them and `slipway migrate` `--database-url` is required. The commands of users read `SLIPWAY_URL` " +
 	"and `SLIPWAY_TOKEN`.\n`slipway config show` prints each setting with its value, and where that is from; `config check` reads them as a " +
 	"start would;\n`config example` prints a file with all of them.\n\n" +

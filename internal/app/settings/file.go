@@ -137,11 +137,17 @@ func (f *File) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, err
 // variableOf returns the variable that sets a flag; empty: none does.
 func variableOf(flag *kong.Flag, env envconfig.EnvLookup) string {
 	for _, name := range flag.Envs {
-		if _, set := env.LookupEnv(name); set {
+		if _, set := lookup(env, name); set {
 			return name
 		}
 	}
 	return ""
+}
+
+// lookup looks a variable of the process up. An empty one is not set.
+func lookup(env envconfig.EnvLookup, name string) (string, bool) {
+	value, set := env.LookupEnv(name)
+	return value, set && strings.TrimSpace(value) != ""
 }
 
 // textOf writes a value as a flag has it: lists with their separator, other collections in JSON.
@@ -182,7 +188,7 @@ func (s *Sources) Variables() envconfig.EnvLookup {
 func (f *File) Environ() []string {
 	all := f.env.Environ()
 	for name := range f.values {
-		if _, set := f.env.LookupEnv(name); set || strings.ToUpper(name) != name {
+		if _, set := lookup(f.env, name); set || strings.ToUpper(name) != name {
 			continue
 		}
 		if value, found := f.LookupEnv(name); found {
@@ -194,7 +200,7 @@ func (f *File) Environ() []string {
 
 // LookupEnv looks a variable up in the process, then in the file.
 func (f *File) LookupEnv(name string) (string, bool) {
-	if value, set := f.env.LookupEnv(name); set {
+	if value, set := lookup(f.env, name); set {
 		return value, true
 	}
 	value := f.values[name]

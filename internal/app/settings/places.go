@@ -17,6 +17,11 @@ type Place struct {
 	DatabaseURL string `env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL of the service, if it does not run in the data folder." placeholder:"URL"`
 }
 
+// Bundled are the flags of commands that start the database in the data folder.
+type Bundled struct {
+	PostgresUser string `name:"postgres-user" default:"slipway-postgres" env:"SLIPWAY_POSTGRES_USER" help:"System user that the database in the data folder runs as where root starts it; the default user is created where it does not exist. Other programs of that user reach the data." placeholder:"USER"`
+}
+
 // BlobAddress returns where objects are kept: at the given address, or in the data folder.
 func BlobAddress(given, dataDir string) string {
 	return cmp.Or(given, "file://"+filepath.Join(dataDir, "blobs")+"?create_dir=1")

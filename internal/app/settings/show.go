@@ -30,7 +30,7 @@ func Show(w io.Writer, ctx *kong.Context, s *Sources) error {
 		value, from := v.dflt, "default"
 		if set, found := s.Variables().LookupEnv(v.name); found && strings.TrimSpace(set) != "" {
 			value, from = set, "variable "+v.name
-			if _, set := s.Env.LookupEnv(v.name); !set {
+			if _, set := lookup(s.Env, v.name); !set {
 				from = s.File.Path
 			}
 		}

@@ -44,7 +44,10 @@ type LocalOptions struct {
 	ImageExpiration time.Duration
 	// ImageTokenLife is how long machines register with an image, see AgentToken; zero: until its key is replaced.
 	ImageTokenLife time.Duration
-	Now            func() time.Time
+	// Endless is called for each use of a token without an end that an administrator signed for one object, as Slipway did up to 0.2;
+	// nil: nothing is.
+	Endless func(Caller)
+	Now     func() time.Time
 }
 
 // Local identifies callers by tokens of a key pair (ES256).
@@ -96,6 +99,11 @@ type claims struct {
 	ImageKey string `json:"image_key,omitempty"`
 }
 
+// endless reports whether an administrator signed the token without an end. Tokens that the service makes end with their keys and objects.
+func (c claims) endless() bool {
+	return c.ExpiresAt == nil && c.Role == "" && c.Key == "" && c.ImageKey == ""
+}
+
 // Caller returns the identity of a credential of a scheme, or an ErrRefused when it is not a valid token of the
 // scheme.
 func (l *Local) Caller(ctx context.Context, scheme Scheme, credential string) (Caller, error) {
@@ -114,7 +122,11 @@ func (l *Local) Caller(ctx context.Context, scheme Scheme, credential string) (C
 	}
 	bound := scheme == SchemeURL || scheme == SchemeAgent && l.Mode == ModeLocal
 	if bound {
-		return l.boundCaller(ctx, scheme, c)
+		caller, err := l.boundCaller(ctx, scheme, c)
+		if err == nil && l.Endless != nil && c.endless() {
+			l.Endless(caller)
+		}
+		return caller, err
 	}
 	if c.AuthScheme != scheme {
 		return Caller{}, Refusedf("require a token with auth_scheme %s, found %q", scheme, c.AuthScheme)

@@ -1,19 +1,24 @@
 package postgres
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 )
 
-// unprivilegedUsers may run PostgreSQL when Slipway itself runs as root, which PostgreSQL refuses to do. The
-// first existing one is used.
-var unprivilegedUsers = []string{"postgres", "nobody"}
+// DefaultAccount is the system user that the server runs as where root starts it and Options name no other. PostgreSQL refuses to run as
+// root. No other program runs as this user, so no other program reads the data.
+const DefaultAccount = "slipway-postgres"
 
 // account is the system user that the PostgreSQL server runs as.
 type account struct {
@@ -22,26 +27,114 @@ type account struct {
 	switched bool // a user other than this process's: the server is started by setuid
 }
 
-func serverAccount() (account, error) {
+// errUnknownAccount is returned for an account that does not exist.
+var errUnknownAccount = errors.New("account does not exist")
+
+// serverAccount returns the account that the server runs as: this process's own, or, where root starts it, the user of this name.
+func serverAccount(name string) (account, error) {
 	if os.Geteuid() != 0 {
 		return ownAccount(), nil
 	}
-	for _, name := range unprivilegedUsers {
-		u, err := user.Lookup(name)
-		if err != nil {
+	name = cmp.Or(name, DefaultAccount)
+	u, err := user.Lookup(name)
+	if unknown := user.UnknownUserError(""); errors.As(err, &unknown) {
+		return account{}, fmt.Errorf("user %s, which PostgreSQL runs as: %w", name, errUnknownAccount)
+	}
+	if err != nil {
+		return account{}, fmt.Errorf("find user %s: %w", name, err)
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return account{}, fmt.Errorf("user %s has uid %q: %w", name, u.Uid, err)
+	}
+	gid, err := strconv.Atoi(u.Gid)
+	if err != nil {
+		return account{}, fmt.Errorf("user %s has gid %q: %w", name, u.Gid, err)
+	}
+	if uid == 0 {
+		return account{}, fmt.Errorf("require a user other than root for PostgreSQL (--postgres-user), found %s with uid 0", name)
+	}
+	return account{name: name, uid: uid, gid: gid, switched: true}, nil
+}
+
+// ensureAccount returns the account of serverAccount. It creates the default account where that does not exist; accounts that a setting
+// names have to exist.
+func ensureAccount(ctx context.Context, name string, logger *slog.Logger) (account, error) {
+	owner, err := serverAccount(name)
+	if !errors.Is(err, errUnknownAccount) {
+		return owner, err
+	}
+	if cmp.Or(name, DefaultAccount) != DefaultAccount {
+		return account{}, fmt.Errorf("%w: create it, or name another one with --postgres-user", err)
+	}
+	failure := createAccount(ctx, DefaultAccount)
+	owner, err = serverAccount(name) // another process may have created it meanwhile
+	if err != nil {
+		return account{}, fmt.Errorf("%w, and cannot be created: %w: create it, name an existing user with --postgres-user, "+
+			"or use a database of your own with --database-url", err, failure)
+	}
+	if failure == nil {
+		logger.Info("created a system user for the database", "user", owner.name, "uid", owner.uid)
+	}
+	return owner, nil
+}
+
+// futureAccount describes the account that a start would use, without creating it.
+func futureAccount(name string) (string, error) {
+	owner, err := serverAccount(name)
+	switch {
+	case err == nil:
+		return "as user " + owner.name, nil
+	case !errors.Is(err, errUnknownAccount):
+		return "", err
+	case cmp.Or(name, DefaultAccount) != DefaultAccount:
+		return "", fmt.Errorf("%w: create it, or name another one with --postgres-user", err)
+	}
+	for _, c := range creators {
+		if creatorPath(c.program) != "" {
+			return "as user " + DefaultAccount + ", which the first start creates", nil
+		}
+	}
+	return "", fmt.Errorf("%w: create it, or name an existing user with --postgres-user", err)
+}
+
+// creators are the programs that create a system user without a password, a shell and a home folder, with their arguments. The first
+// one that is installed is used.
+var creators = []struct {
+	program string
+	args    []string
+}{
+	{"useradd", []string{
+		"--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin",
+		"--comment", "Slipway database",
+	}},
+	{"adduser", []string{"-S", "-D", "-H", "-h", "/nonexistent", "-s", "/sbin/nologin", "-g", "Slipway database"}}, // BusyBox
+}
+
+func createAccount(ctx context.Context, name string) error {
+	for _, c := range creators {
+		path := creatorPath(c.program)
+		if path == "" {
 			continue
 		}
-		uid, err := strconv.Atoi(u.Uid)
-		if err != nil {
-			return account{}, fmt.Errorf("user %s has uid %q: %w", name, u.Uid, err)
+		cmd := exec.CommandContext(ctx, path, append(slices.Clone(c.args), name)...)
+		cmd.Env = childEnv
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", c.program, err, lastLine(out))
 		}
-		gid, err := strconv.Atoi(u.Gid)
-		if err != nil {
-			return account{}, fmt.Errorf("user %s has gid %q: %w", name, u.Gid, err)
-		}
-		return account{name: name, uid: uid, gid: gid, switched: true}, nil
+		return nil
 	}
-	return account{}, fmt.Errorf("require a user postgres or nobody, because PostgreSQL does not run as root")
+	return errors.New("neither useradd nor adduser is installed")
+}
+
+// creatorPath finds a program for administrators, whose folder is not on every PATH. Empty: it is not installed.
+func creatorPath(program string) string {
+	for _, name := range []string{program, filepath.Join("/usr/sbin", program), filepath.Join("/sbin", program)} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
 }
 
 func ownAccount() account {

@@ -83,9 +83,10 @@ func Tool(dataDir, name string) (string, error) {
 }
 
 // Installed describes the programs that a start with this data folder would run, or returns what Start would end with before it runs
-// any of them.
-func Installed(dataDir string) (string, error) {
-	if _, err := serverAccount(); err != nil {
+// any of them. account is Options.Account.
+func Installed(dataDir, account string) (string, error) {
+	as, err := futureAccount(account)
+	if err != nil {
 		return "", err
 	}
 	root, err := filepath.Abs(dataDir)
@@ -104,7 +105,7 @@ func Installed(dataDir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("version %d in %s", found.major, found.dir), nil
+	return fmt.Sprintf("version %d in %s, %s", found.major, found.dir, as), nil
 }
 
 // installations lists the usable installations, oldest first.

@@ -49,10 +49,10 @@ func (p *Server) initCluster(ctx context.Context) error {
 	return nil
 }
 
-// writeAccess writes the access rules: over the socket, the user Slipway runs as and the one the server runs
-// as, both as the one role. No access over the network.
+// writeAccess writes the access rules: over the socket, root and the user Slipway runs as, both as the one role. No access over the
+// network, and none for the user that the server runs as where that is another one.
 func (p *Server) writeAccess() error {
-	names := []string{p.account.name, "root"} // which can become the account anyway
+	names := []string{"root"} // which can become any user anyway
 	if u, err := user.Current(); err == nil {
 		names = append(names, u.Username)
 	}
@@ -67,12 +67,35 @@ func (p *Server) writeAccess() error {
 		"pg_ident.conf": ident.String(),
 	}
 	for name, text := range files {
-		path := filepath.Join(p.folder.data, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		if err := p.replaceFile(name, text); err != nil {
 			return fmt.Errorf("write access rules: %w", err)
 		}
 	}
 	return nil
+}
+
+// replaceFile replaces a file of the cluster. It never writes through a name that exists: the folder belongs to the server's account,
+// which could have put a link to a file of root there.
+func (p *Server) replaceFile(name, text string) error {
+	path := filepath.Join(p.folder.data, name)
+	_ = os.Remove(path + ".new") // of a start that was killed
+	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	if p.account.switched {
+		if err := file.Chown(p.account.uid, p.account.gid); err != nil {
+			return err
+		}
+	}
+	if _, err := file.WriteString(text); err != nil {
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
 func lastLine(out []byte) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/platform/postgres"
+	"slipway/internal/testing/postgrestest"
 )
 
 // holdEnv makes the test program a process that only runs a database, for the tests that
@@ -31,7 +32,7 @@ func hold(dir string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	database, err := postgres.Start(ctx, postgres.Options{
-		DataDir: dir, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		DataDir: dir, Account: postgrestest.Account(), Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -27,6 +27,9 @@ type Options struct {
 	// BinFolders are globs of folders with the PostgreSQL programs. Empty: the PATH and
 	// the places distributions use.
 	BinFolders []string
+	// Account is the system user that the server runs as where root starts it, an existing one. Empty: DefaultAccount, which is
+	// created where it does not exist.
+	Account string
 	// StartTimeout bounds a start, which includes crash recovery. Zero: two minutes.
 	StartTimeout time.Duration
 	Logger       *slog.Logger
@@ -58,12 +61,12 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.StartTimeout == 0 {
 		o.StartTimeout = 2 * time.Minute
 	}
-	owner, err := serverAccount()
-	if err != nil {
+	// Search before creating a user and folders: they are of no use without a server.
+	if _, err := findBinaries(0, o.BinFolders); err != nil {
 		return nil, err
 	}
-	// Search before creating folders: they are of no use without a server.
-	if _, err := findBinaries(0, o.BinFolders); err != nil {
+	owner, err := ensureAccount(ctx, o.Account, o.Logger)
+	if err != nil {
 		return nil, err
 	}
 	dir, err := openFolder(o.DataDir, owner)
@@ -91,6 +94,9 @@ func (p *Server) start(ctx context.Context) error {
 		if err := p.initCluster(ctx); err != nil {
 			return err
 		}
+	}
+	if err := p.handOver(ctx); err != nil {
+		return err
 	}
 	if err := p.writeAccess(); err != nil {
 		return err

@@ -2,7 +2,6 @@ package signin
 
 import (
 	_ "embed"
-	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -53,9 +52,12 @@ func (g *Gate) signIn(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	values := formValues{Return: g.destination(r.PostFormValue(returnParam))}
 	token := strings.TrimSpace(r.PostFormValue(tokenField))
-	caller, err := g.owner(r.Context(), token)
+	caller, err := g.identify(r.Context(), token)
+	if err == nil && len(g.gates(caller)) == 0 {
+		err = errForbidden
+	}
 	switch {
-	case errors.Is(err, errForbidden):
+	case forbidden(err):
 		values.Refused = err.Error()
 		g.Log.Info("sign-in refused", "reason", values.Refused, "address", r.RemoteAddr)
 		g.forbidSignIn(r, caller, model.AuditToken)
@@ -73,12 +75,12 @@ func (g *Gate) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	g.recordSignIn(w, r, caller, model.AuditToken, func(w http.ResponseWriter, r *http.Request) {
-		if err := g.begin(w, r, token); err != nil {
+		if err := g.begin(w, r, caller, token); err != nil {
 			g.fail(w, err)
 			return
 		}
 		g.Log.Info("user signed in", "user", caller.Name, "read_only", caller.ReadOnly())
-		http.Redirect(w, r, values.Return, http.StatusSeeOther)
+		http.Redirect(w, r, destinationIn(values.Return, g.gates(caller)), http.StatusSeeOther)
 	})
 }
 
@@ -111,16 +113,37 @@ func (g *Gate) signInEntry(r *http.Request, caller auth.Caller, with model.Audit
 
 func (g *Gate) signOut(w http.ResponseWriter, r *http.Request) {
 	g.end(w, r)
-	http.Redirect(w, r, g.Path+signInPath, http.StatusSeeOther)
+	http.Redirect(w, r, g.formPath(), http.StatusSeeOther)
 }
 
-// destination returns where to send a browser: a page below Path, whatever the request asks for.
+// destination returns where to send a browser: a page of this gate or of the gate of own pages, whatever the request asks for.
 func (g *Gate) destination(asked string) string {
-	u, err := url.Parse(asked)
-	if err != nil || !strings.HasPrefix(path.Clean(u.Path), g.Path+"/") || u.Path == g.Path+signInPath {
-		return g.Path + "/"
+	gates := []*Gate{g}
+	if g.own != nil {
+		gates = append(gates, g.own)
 	}
-	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
+	return destinationIn(asked, gates)
+}
+
+// destinationIn returns the page that is asked for if it is of one of the gates; else one that shows the same, or the first page of the
+// first gate.
+func destinationIn(asked string, gates []*Gate) string {
+	u, err := url.Parse(asked)
+	for _, g := range gates {
+		// The folder itself is not below it once it is clean.
+		if err == nil && strings.HasPrefix(path.Clean(u.Path), g.Path+"/") && u.Path != g.Path+signInPath {
+			return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
+		}
+		if err == nil && u.Path == g.Path+"/" {
+			return (&url.URL{Path: u.Path, RawQuery: u.RawQuery}).String()
+		}
+	}
+	if page := gates[0].page; page != nil && err == nil {
+		if same := page(u.Path); same != "" {
+			return same
+		}
+	}
+	return gates[0].Path + "/"
 }
 
 func (g *Gate) writeForm(w http.ResponseWriter, status int, values formValues) {

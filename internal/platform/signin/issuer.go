@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -76,7 +75,7 @@ func (g *Gate) fromIssuer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	caller, err := g.Issuer.Redeem(r.Context(), g.redirect(), query.Get("code"), a.Nonce, a.Verifier)
-	if err == nil && !caller.Admin {
+	if err == nil && len(g.gates(caller)) == 0 {
 		err = errForbidden
 		g.forbidSignIn(r, caller, model.AuditOIDC)
 	}
@@ -91,7 +90,7 @@ func (g *Gate) fromIssuer(w http.ResponseWriter, r *http.Request) {
 func (g *Gate) fromUser(w http.ResponseWriter, r *http.Request, a attempt, caller auth.Caller) {
 	made, token, err := g.Issuer.Begin(r.Context(), caller)
 	if err == nil {
-		err = g.begin(w, r, token.Reveal())
+		err = g.begin(w, r, caller, token.Reveal())
 	}
 	if err != nil {
 		g.refuseSignIn(w, r, a.Return, err)
@@ -100,7 +99,7 @@ func (g *Gate) fromUser(w http.ResponseWriter, r *http.Request, a attempt, calle
 	audit.Add(r.Context(), func(e *model.AuditEntry) { e.Subject = made.ID.String() })
 	g.Log.Info("user signed in", "user", caller.Name, "issuer", caller.Issuer, "read_only", caller.ReadOnly())
 	// A page, because a redirect that another site began carries no session (SameSite=Strict).
-	g.writeForm(w, http.StatusOK, formValues{Return: a.Return, User: caller.Name, Forward: true})
+	g.writeForm(w, http.StatusOK, formValues{Return: destinationIn(a.Return, g.gates(caller)), User: caller.Name, Forward: true})
 }
 
 // attempt returns the attempt that the browser began and the issuer answers.
@@ -133,7 +132,7 @@ func (g *Gate) refuseSignIn(w http.ResponseWriter, r *http.Request, destination 
 	switch {
 	case unauthenticated(err):
 		values.Refused = reason(err)
-	case errors.Is(err, errForbidden):
+	case forbidden(err):
 		values.Refused, status = err.Error(), http.StatusForbidden
 	default:
 		g.Log.Error("sign-in at the issuer failed", "error", err)

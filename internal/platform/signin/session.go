@@ -48,14 +48,17 @@ func (g *Gate) session(r *http.Request) (session, error) {
 	return s, nil
 }
 
-// begin gives the browser a session.
-func (g *Gate) begin(w http.ResponseWriter, r *http.Request, token string) error {
+// begin gives the browser a session at each gate that admits the caller.
+func (g *Gate) begin(w http.ResponseWriter, r *http.Request, caller auth.Caller, token string) error {
 	s := session{Token: token, Until: g.Now().Add(sessionLength)}
 	plain, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("write a session: %w", err)
 	}
-	g.setCookie(w, r, base64.RawURLEncoding.EncodeToString(g.Sealer.Seal(plain, []byte(sessionPlace))), sessionLength)
+	value := base64.RawURLEncoding.EncodeToString(g.Sealer.Seal(plain, []byte(sessionPlace)))
+	for _, one := range g.gates(caller) {
+		one.setCookie(w, r, value, sessionLength)
+	}
 	return nil
 }
 
@@ -63,22 +66,31 @@ func (g *Gate) begin(w http.ResponseWriter, r *http.Request, token string) error
 func (g *Gate) end(w http.ResponseWriter, r *http.Request) {
 	if s, err := g.session(r); err == nil {
 		cookie, _ := r.Cookie(cookieName)
-		g.mu.Lock()
-		for id, until := range g.ended {
-			if !g.Now().Before(until) {
-				delete(g.ended, id)
-			}
-		}
-		g.ended[digest(cookie.Value)] = s.Until
-		g.mu.Unlock()
+		g.sessions.end(digest(cookie.Value), s.Until, g.Now())
 	}
-	g.setCookie(w, r, "", -time.Second)
+	for _, one := range []*Gate{g, g.own, g.main} {
+		if one != nil {
+			one.setCookie(w, r, "", -time.Second)
+		}
+	}
+}
+
+// end keeps that a session has ended until it would expire.
+func (s *sessions) end(id string, until, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for other, until := range s.ended {
+		if !now.Before(until) {
+			delete(s.ended, other)
+		}
+	}
+	s.ended[id] = until
 }
 
 func (g *Gate) hasEnded(value string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	_, ended := g.ended[digest(value)]
+	g.sessions.mu.Lock()
+	defer g.sessions.mu.Unlock()
+	_, ended := g.sessions.ended[digest(value)]
 	return ended
 }
 

@@ -99,7 +99,7 @@ func (s *Store) openArgs(args []byte, i *model.PendingActivity) error {
 	return nil
 }
 
-func orNone[T int | string](v *T) T {
+func orNone[T int | string | time.Time](v *T) T {
 	if v == nil {
 		return *new(T)
 	}

@@ -44,6 +44,7 @@ type ClusterFilter struct {
 	Tenant             Tenant
 	Deleted            bool // also those that were deleted and not yet removed for good
 	OnlyDeleted        bool // deleted ones that can still be brought back
+	Limit, Offset      int  // of a page; a limit of zero: all
 }
 
 // CreateCluster adds a cluster; fn adds events and marks.
@@ -87,15 +88,19 @@ var filteredClusters = `case when @only_deleted then c.deleted_at is not null an
 func (f ClusterFilter) args() pgx.NamedArgs {
 	return f.Tenant.args(pgx.NamedArgs{
 		"openshift_id": f.OpenShiftClusterID, "user": f.Owner, "deleted": f.Deleted, "only_deleted": f.OnlyDeleted,
+		"limit": f.Limit, "offset": f.Offset,
 	})
 }
+
+// page is the end of a query of the rows of a page.
+const page = `limit nullif(@limit::bigint, 0) offset @offset::bigint`
 
 // Clusters calls yield for each cluster, newest first, while rows stream.
 func (s *Store) Clusters(ctx context.Context, f ClusterFilter, yield func(*model.Cluster) error) error {
 	rows, err := s.pool.Query(ctx, `
 		select `+clusterColumns+` from `+clusterTables+`
 		where `+filteredClusters+`
-		order by c.created_at desc, c.id`, f.args())
+		order by c.created_at desc, c.id `+page, f.args())
 	if err != nil {
 		return fmt.Errorf("list clusters: %w", err)
 	}

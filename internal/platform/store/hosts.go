@@ -56,7 +56,8 @@ type HostFilter struct {
 	Connectivity bool
 	Tenant       Tenant
 	// Clusters are the clusters of the hosts, whose order comes first then.
-	Clusters *ClusterFilter
+	Clusters      *ClusterFilter
+	Limit, Offset int // of a page; a limit of zero: all
 }
 
 // RegisterHost creates a host, or runs fn on the existing one (a deleted one counts
@@ -131,7 +132,7 @@ var filteredHosts = `h.deleted_at is null
 func (f HostFilter) args() pgx.NamedArgs {
 	return f.Tenant.args(pgx.NamedArgs{
 		"cluster": uuidOrNull(f.ClusterID), "infra_env": uuidOrNull(f.InfraEnvID), "role": f.Role, "status": f.Status,
-		"connectivity": f.Connectivity,
+		"connectivity": f.Connectivity, "limit": f.Limit, "offset": f.Offset,
 	})
 }
 
@@ -140,7 +141,7 @@ func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host)
 	rows, err := s.pool.Query(ctx, `
 		select `+chosenHostColumns+` from `+hostTables+`
 		where `+filteredHosts+`
-		order by h.created_at, h.id`, f.args())
+		order by h.created_at, h.id `+page, f.args())
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}

@@ -53,7 +53,9 @@ func (s *Store) ShownHosts(ctx context.Context, f HostFilter, yield func(h *mode
 	from, order := hostTables, ""
 	if f.Clusters != nil {
 		for name, value := range f.Clusters.args() {
-			args[name] = value
+			if _, known := args[name]; !known {
+				args[name] = value
+			}
 		}
 		from += ` join clusters c on c.id = h.cluster_id and (` + filteredClusters + `)`
 		order = "c.created_at desc, c.id, "
@@ -61,7 +63,7 @@ func (s *Store) ShownHosts(ctx context.Context, f HostFilter, yield func(h *mode
 	rows, err := s.pool.Query(ctx, `
 		select `+shownHostColumns+`, case when not `+unshown+` then h.shown end
 		from `+from+` where `+filteredHosts+`
-		order by `+order+`h.created_at, h.id`, args)
+		order by `+order+`h.created_at, h.id `+page, args)
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}
@@ -100,7 +102,7 @@ func (s *Store) ShownClusters(ctx context.Context, f ClusterFilter, yield func(c
 	rows, err := s.pool.Query(ctx, `
 		select `+shownClusterColumns+`, case when not `+wholeCluster+` then c.shown end
 		from `+clusterTables+` where `+filteredClusters+`
-		order by c.created_at desc, c.id`, args)
+		order by c.created_at desc, c.id `+page, args)
 	if err != nil {
 		return fmt.Errorf("list clusters: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"os/user"
 	"testing"
 	"time"
 
@@ -32,10 +33,18 @@ func Folder(t *testing.T) string {
 	return dir
 }
 
+// Account returns an existing user that PostgreSQL runs as where root runs the test: a test creates no user of the machine.
+func Account() string {
+	if _, err := user.Lookup("postgres"); err != nil {
+		return "nobody"
+	}
+	return "postgres"
+}
+
 // Options returns options for a server in a data folder.
 func Options(t *testing.T, dir string, now func() time.Time) postgres.Options {
 	t.Helper()
-	return postgres.Options{DataDir: dir, Logger: Logger(t, slog.LevelInfo), Now: now}
+	return postgres.Options{DataDir: dir, Account: Account(), Logger: Logger(t, slog.LevelInfo), Now: now}
 }
 
 // Start starts a server, which is stopped when the test ends unless the test has done so. It skips the test, and says so, where no

@@ -51,8 +51,7 @@ var calls = map[string]string{
 var exceptions = []exception{
 	{"internal/testing/words/list_test.go", "", "the list itself"},
 	{"internal/testing/words/words_test.go", "", "texts that the check has to refuse"},
-	{"docs/engine.md", "nobody", "the system's user of that name"},
-	{"internal/platform/postgres/account.go", "nobody", "the system's user of that name"},
+	{"internal/testing/postgrestest/postgrestest.go", "nobody", "the system's user of that name"},
 	{"internal/testing/pgtest/pgtest.go", "nobody", "the system's user of that name"},
 }
 
