@@ -53,21 +53,19 @@ func (s *server) wholeCluster(ctx context.Context, c *model.Cluster, v answers.C
 func (s *server) clustersWithHosts(
 	ctx context.Context, out io.Writer, filter store.ClusterFilter, view func(*model.Cluster) answers.ClusterView,
 ) error {
-	list := clustersAndHosts{out: out, place: map[uuid.UUID]int{}}
+	list := clustersAndHosts{out: out, ids: []uuid.UUID{}, place: map[uuid.UUID]int{}}
 	err := s.Store.ShownClusters(ctx, filter, func(c *model.Cluster, kept []byte) error {
 		list.place[c.ID] = len(list.clusters)
+		list.ids = append(list.ids, c.ID)
 		list.clusters = append(list.clusters, keptCluster{c, kept, view(c)})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	hosts := store.HostFilter{Clusters: &filter, Connectivity: true}
+	hosts := store.HostFilter{Clusters: list.ids, Connectivity: true}
 	err = s.Store.ShownHosts(ctx, hosts, func(h *model.Host, kept []byte) error {
-		if place, known := list.place[*h.ClusterID]; known { // else it was created meanwhile
-			return list.host(place, h, kept)
-		}
-		return nil
+		return list.host(list.place[*h.ClusterID], h, kept)
 	})
 	if err != nil {
 		return err
@@ -86,7 +84,8 @@ type keptCluster struct {
 type clustersAndHosts struct {
 	out      io.Writer
 	clusters []keptCluster
-	place    map[uuid.UUID]int
+	ids      []uuid.UUID
+	place    map[uuid.UUID]int // of a cluster
 	texts    answers.Texts
 	text     []byte // written next
 	begun    int    // clusters of which something was written

@@ -55,8 +55,8 @@ type HostFilter struct {
 	// Connectivity reads the connectivity reports too, by far the largest part of hosts.
 	Connectivity bool
 	Tenant       Tenant
-	// Clusters are the clusters of the hosts, whose order comes first then.
-	Clusters      *ClusterFilter
+	// Clusters orders the hosts of these clusters by their clusters first, as lists of clusters are ordered; nil: any. For ShownHosts.
+	Clusters      []uuid.UUID
 	Limit, Offset int // of a page; a limit of zero: all
 }
 

@@ -52,12 +52,8 @@ func (s *Store) ShownHosts(ctx context.Context, f HostFilter, yield func(h *mode
 	args["form"] = s.rendering.Form
 	from, order := hostTables, ""
 	if f.Clusters != nil {
-		for name, value := range f.Clusters.args() {
-			if _, known := args[name]; !known {
-				args[name] = value
-			}
-		}
-		from += ` join clusters c on c.id = h.cluster_id and (` + filteredClusters + `)`
+		args["clusters"] = f.Clusters
+		from += ` join clusters c on c.id = h.cluster_id and c.id = any (@clusters)`
 		order = "c.created_at desc, c.id, "
 	}
 	rows, err := s.pool.Query(ctx, `
