@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"slipway/internal/platform/hostexec"
+	"slipway/internal/platform/programsig"
 	"slipway/internal/wire"
 )
 
@@ -35,6 +36,9 @@ const (
 // errUnproven ends an agent that cannot register, so that the one before it comes back.
 var errUnproven = errors.New("this version of the agent did not get registered")
 
+// errAnotherProgram: what was served is not the program that the service named.
+var errAnotherProgram = errors.New("another program was served")
+
 // Replace lets an agent become another program.
 type Replace struct {
 	// Dir is where the new program goes; it must allow programs to run.
@@ -42,15 +46,22 @@ type Replace struct {
 	// Exec runs the program in place of this one, calling itself a version. It returns
 	// only when that fails.
 	Exec func(program, version string) error
+	// Key verifies programs; one that is not known leaves it at their hash (images of a service that signs none).
+	Key programsig.PublicKey
 }
 
 // upgradeAgent fetches the agent of the service's version. As the contract has it, a
 // failure is a result and no error.
-func (a *Agent) upgradeAgent(ctx context.Context, req *wire.AgentUpgrade) (wire.UpgradeAgentResponse, error) {
-	response := wire.UpgradeAgentResponse{AgentImage: req.AgentImage, Result: wire.UpgradeAgentResultSuccess}
+func (a *Agent) upgradeAgent(ctx context.Context, req *wire.AgentUpgrade) (wire.AgentUpgraded, error) {
+	response := wire.AgentUpgraded{
+		UpgradeAgentResponse: wire.UpgradeAgentResponse{AgentImage: req.AgentImage, Result: wire.UpgradeAgentResultSuccess},
+	}
 	if err := a.fetchAgent(ctx, req); err != nil {
 		a.log.Error("agent not upgraded", "to", req.AgentImage, "error", err)
 		response.Result = wire.UpgradeAgentResultFailure
+		if errors.Is(err, programsig.ErrNotSigned) || errors.Is(err, errAnotherProgram) {
+			response.Refused = a.redact(err.Error())
+		}
 	}
 	return response, nil
 }
@@ -69,7 +80,7 @@ func (a *Agent) fetchAgent(ctx context.Context, req *wire.AgentUpgrade) error {
 	if err != nil {
 		return err
 	}
-	if err := a.again(program); err != nil {
+	if err := errors.Join(a.signed(req, program), a.again(program)); err != nil {
 		return err
 	}
 	target := a.newProgram(program)
@@ -87,7 +98,7 @@ func (a *Agent) fetchAgent(ctx context.Context, req *wire.AgentUpgrade) error {
 		return err
 	}
 	if found := hex.EncodeToString(sum.Sum(nil)); found != program.SHA256 {
-		return fmt.Errorf("%s: require sha256 %s, found %s", program.Path, program.SHA256, found)
+		return fmt.Errorf("%s: %w: require sha256 %s, found %s", program.Path, errAnotherProgram, program.SHA256, found)
 	}
 	if err := a.starts(ctx, file.Name()); err != nil {
 		if ctx.Err() == nil {
@@ -130,6 +141,10 @@ func (a *Agent) becomeUpgraded(ctx context.Context, args []string) error {
 	}
 	if a.is(req) {
 		return a.prove(ctx, program)
+	}
+	if err := a.signed(req, program); err != nil {
+		a.log.Error("agent is unchanged", "version", req.AgentImage, "error", err)
+		return nil
 	}
 	target := a.newProgram(program)
 	if a.begun(program) {
@@ -207,10 +222,7 @@ func (a *Agent) programFor(req *wire.AgentUpgrade) (wire.AgentProgram, error) {
 	if a.options.Replace.Exec == nil {
 		return wire.AgentProgram{}, errors.New("this agent cannot be replaced by another one")
 	}
-	architecture := runtime.GOARCH
-	if architecture == "amd64" {
-		architecture = "x86_64"
-	}
+	architecture := architecture()
 	program, found := req.Programs[architecture]
 	if !found {
 		return program, fmt.Errorf("the request has no program for %s", architecture)
@@ -219,6 +231,25 @@ func (a *Agent) programFor(req *wire.AgentUpgrade) (wire.AgentProgram, error) {
 		return program, fmt.Errorf("require the sha256 of %s, found %q", program.Path, program.SHA256)
 	}
 	return program, nil
+}
+
+// signed returns an error unless the service let this host, in this boot, become the program from the version it runs.
+func (a *Agent) signed(req *wire.AgentUpgrade, program wire.AgentProgram) error {
+	if !a.options.Replace.Key.Known() {
+		return nil
+	}
+	return a.options.Replace.Key.Verify(programsig.Change{
+		HostID: a.hostID.String(), Boot: a.state.boot, From: a.options.Client.AgentVersion(), To: req.AgentImage,
+		Architecture: architecture(), SHA256: program.SHA256,
+	}, program.Signatures)
+}
+
+// architecture names the architecture of this program as OpenShift does.
+func architecture() string {
+	if runtime.GOARCH == "amd64" {
+		return "x86_64"
+	}
+	return runtime.GOARCH
 }
 
 // newProgram returns the path the program is written to: beside the old one, which systemd would start.

@@ -83,7 +83,11 @@ func (s *server) agentOf(e *model.InfraEnv) (ignition.Agent, error) {
 	if errors.Is(err, model.ErrNotFound) {
 		err = model.Conflictf("discovery config of infra-env %s cannot be made: %s", e.Name, err)
 	}
-	return ignition.Agent{URL: s.BaseURL + agentPath + name, SHA256: sum, Version: s.AgentVersion}, err
+	agent := ignition.Agent{URL: s.BaseURL + agentPath + name, SHA256: sum, Version: s.AgentVersion}
+	if s.ProgramKey != nil {
+		agent.Key = s.ProgramKey()
+	}
+	return agent, err
 }
 
 // discoveryIgnition makes the config of a type of image. All it depends on is in the file

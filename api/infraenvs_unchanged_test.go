@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -139,7 +140,12 @@ func TestImagesOfTheNextDayRegisterADayLonger(t *testing.T) {
 func TestTagChangesWithAllThatAnImageIsMadeOf(t *testing.T) {
 	t.Parallel()
 	agents := fstest.MapFS{"slipway-agent-x86_64": {Data: []byte("agent program"), ModTime: time.Unix(1, 0)}}
-	s := newService(t, withKeys, func(o *api.Options) { o.AgentBinaries = agents })
+	var programKey atomic.Value
+	programKey.Store("first")
+	s := newService(t, withKeys, func(o *api.Options) {
+		o.AgentBinaries = agents
+		o.ProgramKey = func() string { return programKey.Load().(string) }
+	})
 	e := s.infraEnv(uuid.Nil)
 	path := envPath(e.ID) + "/downloads/files?file_name=discovery.ign"
 	seen := map[string]string{}
@@ -160,6 +166,9 @@ func TestTagChangesWithAllThatAnImageIsMadeOf(t *testing.T) {
 	last := tag()
 	agents["slipway-agent-x86_64"] = &fstest.MapFile{Data: []byte("another program"), ModTime: time.Unix(2, 0)}
 	require.NotEqual(t, last, tag(), "another agent")
+	last = tag()
+	programKey.Store("second")
+	require.NotEqual(t, last, tag(), "another key of programs")
 
 	last = tag()
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{}`)

@@ -102,6 +102,8 @@ type Deployment struct {
 	// slipway-agent-<architecture> and slipway-controller-<architecture>, served below /agent/ and /controller/.
 	AgentVersion  string
 	AgentBinaries fs.FS
+	// ProgramKey returns the key that verifies the programs agents become, in base64; nil: hosts get none.
+	ProgramKey func() string
 	// ForeignAgent is the version that other agents have to run; empty: the one they report.
 	ForeignAgent string
 

@@ -76,13 +76,15 @@ func (g *Gate) authenticate(r *http.Request, o *operation) (Caller, error) {
 // identify accepts the first valid credential of the schemes of the operation.
 func (g *Gate) identify(r *http.Request, o *operation) (Caller, error) {
 	var refused error
+	object := objectOf(r, o)
+	ctx := auth.WithTarget(r.Context(), object.InfraEnvID, object.ClusterID)
 	for _, scheme := range o.schemes {
 		place := scheme.Place()
 		credential := place.Of(r)
 		if credential == "" {
 			continue
 		}
-		caller, err := g.o.Identity.Caller(r.Context(), scheme, credential)
+		caller, err := g.o.Identity.Caller(ctx, scheme, credential)
 		if err == nil {
 			return caller, g.rates.use(caller)
 		}

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -27,6 +28,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/platform/idlememory"
+	"slipway/internal/platform/programsig"
 	"slipway/internal/platform/redact"
 	"slipway/internal/version"
 )
@@ -47,6 +49,7 @@ type options struct {
 	AgentSteps    string           `name:"steps" aliases:"dialect" enum:"fine,install" default:"fine" help:"Steps to announce: fine or install."`
 	Verbose       bool             `short:"v" help:"Log more."`
 	PullSecretKey string           `name:"pull-secret-token" env:"PULL_SECRET_TOKEN" help:"Secret to register with; set it in the environment." hidden:""`
+	ProgramKey    string           `name:"program-key" env:"SLIPWAY_PROGRAM_KEY" help:"Key that verifies the programs this agent may become, in base64."`
 	Version       kong.VersionFlag `help:"Print the version."`
 }
 
@@ -78,13 +81,17 @@ func start(ctx context.Context, o options, log *slog.Logger) error {
 		BaseURL: o.URL, Token: model.Secret(o.PullSecretKey), HTTPClient: transport,
 		UserAgent: "slipway-agent/" + version.Number, AgentVersion: o.AgentVersion,
 	})
+	key, err := programsig.ParsePublicKey(o.ProgramKey)
+	if err != nil {
+		return fmt.Errorf("read --program-key: %w", err)
+	}
 	runner := hostexec.Exec{}
 	if o.EnterHost {
 		runner.Enter = hostexec.HostNamespaces
 	}
 	return agent.New(agent.Options{
 		Client: service, InfraEnvID: o.InfraEnvID, HostID: o.HostID, StateDir: o.StateDir, Reclaim: o.Reclaim,
-		AgentSteps: model.AgentSteps(o.AgentSteps), Insecure: o.Insecure, CACert: o.CACert, Log: log, Replace: replace(),
+		AgentSteps: model.AgentSteps(o.AgentSteps), Insecure: o.Insecure, CACert: o.CACert, Log: log, Replace: replace(key),
 		Platform: agent.Platform{
 			Root: hostexec.Root(o.Root), Runner: runner, Links: inventory.Netlink{}, Neighbours: neighbours.Links{},
 			DiskSpeed: diskspeed.Meter{Root: hostexec.Root(o.Root), Now: time.Now}, Leases: dhcp.Client{Now: time.Now},

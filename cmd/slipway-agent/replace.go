@@ -9,18 +9,19 @@ import (
 	"syscall"
 
 	"slipway/agent"
+	"slipway/internal/platform/programsig"
 )
 
 const versionFlag = "--agent-version"
 
 // replace lets the agent become the program it downloads: the same process, arguments
 // and environment, with another version.
-func replace() agent.Replace {
+func replace(key programsig.PublicKey) agent.Replace {
 	self, err := os.Executable()
 	if err != nil {
 		return agent.Replace{} // an agent that cannot find itself is not replaced
 	}
-	return agent.Replace{Dir: filepath.Dir(self), Exec: func(program, version string) error {
+	return agent.Replace{Key: key, Dir: filepath.Dir(self), Exec: func(program, version string) error {
 		arguments := append([]string{program}, withVersion(os.Args[1:], version)...)
 		if err := syscall.Exec(program, arguments, os.Environ()); err != nil { //nolint:gosec // its hash was compared with what the service named
 			return fmt.Errorf("run %s: %w", program, err)

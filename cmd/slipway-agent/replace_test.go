@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/platform/programsig"
 	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
@@ -28,9 +29,17 @@ func TestRunningAgentBecomesTheOneOfTheService(t *testing.T) {
 	program = append(program, 0) // the same program, but not the same file
 	sum := sha256.Sum256(program)
 	there := wire.AgentProgram{Path: "/agent/new", SHA256: hex.EncodeToString(sum[:])}
-	argument, err := json.Marshal(wire.AgentUpgrade{
-		AgentImage: "new", Programs: map[string]wire.AgentProgram{"x86_64": there, runtime.GOARCH: there},
-	})
+	signer := programsig.Signer{Seeds: func() [][]byte { return [][]byte{sum[:]} }} // any 32 bytes
+	programs := map[string]wire.AgentProgram{}
+	for _, architecture := range []string{"x86_64", runtime.GOARCH} {
+		signed := there
+		signed.Signatures, err = signer.Sign(programsig.Change{
+			HostID: hostID, Boot: "boot-1", From: "old", To: "new", Architecture: architecture, SHA256: there.SHA256,
+		})
+		require.NoError(t, err)
+		programs[architecture] = signed
+	}
+	argument, err := json.Marshal(wire.AgentUpgrade{AgentImage: "new", Programs: programs})
 	require.NoError(t, err)
 
 	versions := make(chan string, 10)
@@ -60,7 +69,7 @@ func TestRunningAgentBecomesTheOneOfTheService(t *testing.T) {
 	require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o644))
 	agent := exec.Command(self, "--url", s.URL, "--infra-env-id", envID, "--agent-version", "old", "--host-id", hostID,
 		"--root", root, "--cacert", ca)
-	agent.Env = append(os.Environ(), commandEnv+"=1", "PATH="+commands+":"+os.Getenv("PATH"))
+	agent.Env = append(os.Environ(), commandEnv+"=1", "SLIPWAY_PROGRAM_KEY="+signer.PublicKey(), "PATH="+commands+":"+os.Getenv("PATH"))
 	agent.Stderr = os.Stderr
 	require.NoError(t, agent.Start())
 	t.Cleanup(func() {

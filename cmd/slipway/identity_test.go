@@ -81,11 +81,18 @@ func TestServiceDoesNotStartWithoutKnowingWhoMayUseIt(t *testing.T) {
 	t.Parallel()
 	private, public := keyPair(t)
 	_, other := keyPair(t)
+	handed, foreign := issued(t, "handed"), issued(t, "foreign")
 	for name, c := range map[string]struct {
 		env  []string
 		want string
 	}{
-		"a mode there is not": {[]string{"AUTH_TYPE=rhsso"}, "rhsso"},
+		"a mode there is not": {[]string{"AUTH_TYPE=ocm"}, "ocm"},
+		"single sign-on without keys": {
+			[]string{"AUTH_TYPE=rhsso"}, "AUTH_TYPE=rhsso: require JWKS_URL or JWKS_CERT, the keys that sign tokens of users, and not both",
+		},
+		"administrators of another mode": {
+			[]string{"ADMIN_USERS=bob"}, "ADMIN_USERS requires AUTH_TYPE=rhsso, found AUTH_TYPE=local",
+		},
 		"none for a network": {
 			[]string{"AUTH_TYPE=none", "SLIPWAY_LISTEN=0.0.0.0:0"},
 			"AUTH_TYPE=none serves everybody: require an address of loopback, or --insecure-open, found --listen 0.0.0.0:0",
@@ -114,6 +121,16 @@ func TestServiceDoesNotStartWithoutKnowingWhoMayUseIt(t *testing.T) {
 		},
 		"a certificate that is not": {
 			[]string{"HTTPS_CERT_FILE=/no/cert", "HTTPS_KEY_FILE=/no/key"}, "read the certificate /no/cert and its key",
+		},
+		"a certificate that hosts would refuse": {
+			[]string{"HTTPS_CERT_FILE=" + foreign.cert, "HTTPS_KEY_FILE=" + foreign.key, "SLIPWAY_SERVICE_CA=" + handed.authority},
+			"hosts trust --service-ca alone, and would refuse --tls-cert: require a certificate that CN=handed signed, " +
+				"found CN=127.0.0.1 of CN=foreign",
+		},
+		"an authority that did not sign the own certificate": {
+			[]string{"SLIPWAY_SERVICE_CA=" + handed.authority},
+			"hosts trust --service-ca alone, and would refuse the certificate of the service's own authority: require a certificate that " +
+				"CN=handed signed",
 		},
 		"local with one key": {
 			[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + public}, "EC_PRIVATE_KEY_PEM, which signs tokens of agents, is required",

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Transport makes an HTTP client that trusts the certificates in a PEM file besides the system's,
-// or all when insecure. It goes through the proxies of the environment.
+// Transport makes an HTTP client that trusts the certificates in a PEM file and no other, or all when insecure. It goes through the
+// proxies of the environment.
 func Transport(caCert string, insecure bool) (*http.Client, error) {
 	var content []byte
 	if caCert != "" {
@@ -28,28 +28,18 @@ func Transport(caCert string, insecure bool) (*http.Client, error) {
 	return c, nil
 }
 
-// TransportPEM makes a Transport with the text of the certificates; empty: the system's certificates alone.
-func TransportPEM(authorities []byte, insecure bool) (*http.Client, error) {
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool()
-	}
-	return transport(authorities, pool, insecure)
-}
-
 // Pinned makes an HTTP client that trusts these certificates, PEM, and no other: a certificate of the system's authorities for the name of
 // a service is not the service's. Without certificates it trusts the system's.
-func Pinned(authorities []byte) (*http.Client, error) {
-	return transport(authorities, x509.NewCertPool(), false)
-}
+func Pinned(authorities []byte) (*http.Client, error) { return TransportPEM(authorities, false) }
 
-func transport(authorities []byte, pool *x509.CertPool, insecure bool) (*http.Client, error) {
+// TransportPEM makes a client as Pinned, which trusts every certificate when insecure.
+func TransportPEM(authorities []byte, insecure bool) (*http.Client, error) {
 	security := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: insecure} //nolint:gosec // asked for by a flag
 	if len(authorities) > 0 {
-		if !pool.AppendCertsFromPEM(authorities) {
+		security.RootCAs = x509.NewCertPool()
+		if !security.RootCAs.AppendCertsFromPEM(authorities) {
 			return nil, errors.New("no PEM certificate found")
 		}
-		security.RootCAs = pool
 	}
 	return &http.Client{Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, TLSClientConfig: security, ForceAttemptHTTP2: true,

@@ -5,6 +5,8 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +28,13 @@ func TestPinnedAuthorityIsTheOnlyOne(t *testing.T) {
 	response, err := pinned.Get(server.URL)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
+
+	// Agents and controllers read it from a file.
+	path := filepath.Join(t.TempDir(), "ca.pem")
+	require.NoError(t, os.WriteFile(path, authority, 0o600))
+	read, err := client.Transport(path, false)
+	require.NoError(t, err)
+	require.True(t, read.Transport.(*http.Transport).TLSClientConfig.RootCAs.Equal(alone))
 
 	system, err := client.Pinned(nil)
 	require.NoError(t, err)

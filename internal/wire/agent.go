@@ -33,6 +33,13 @@ type AgentUpgrade struct {
 	Programs   map[string]AgentProgram `json:"programs"`
 }
 
+// AgentUpgraded is the output of the step upgrade-agent of a Slipway agent.
+type AgentUpgraded struct {
+	UpgradeAgentResponse
+	// Refused says why the agent trusts none of the programs; empty where it does.
+	Refused string `json:"refused,omitempty"`
+}
+
 // BootstrapRequest is the argument of the steps of a bootstrap host: an InstallCmdRequest and the further inputs of the controller's
 // manifests.
 type BootstrapRequest struct {
@@ -57,4 +64,6 @@ type ControllerProgram struct {
 type AgentProgram struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`
+	// Signatures let one host become the program (package programsig), by each key of the service; empty for other programs.
+	Signatures []string `json:"signatures,omitempty"`
 }

@@ -261,6 +261,11 @@ func (r *Reconciler) sync(ctx context.Context, a *agentinstall.Agent, h *wire.Ho
 
 // read reads the objects that an Agent refers to.
 func (r *Reconciler) read(ctx context.Context, in *Inputs) error {
+	if path, namespace := in.Resource.ForeignReference(); path != "" { // changes are admitted while no webhook answers
+		return &resource.InputError{
+			Err: fmt.Errorf("%s: require the Agent's namespace %s, found %s", path, in.Resource.Namespace, namespace),
+		}
+	}
 	spec := &in.Resource.Spec
 	if ref := spec.ClusterDeploymentName; ref != nil && ref.Name != "" {
 		id, err := r.Cluster(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name})

@@ -83,6 +83,18 @@ type Agent struct {
 	Status AgentStatus `json:"status,omitempty"`
 }
 
+// ForeignReference returns the first reference to an object of another namespace, by its path in the spec; empty without one. Who may
+// write Agents of one namespace reads no Secret of another, and joins no cluster there.
+func (a *Agent) ForeignReference() (path, namespace string) {
+	if ref := a.Spec.ClusterDeploymentName; ref != nil && ref.Namespace != "" && ref.Namespace != a.Namespace {
+		return "spec.clusterDeploymentName.namespace", ref.Namespace
+	}
+	if ref := a.Spec.IgnitionEndpointTokenReference; ref != nil && ref.Namespace != "" && ref.Namespace != a.Namespace {
+		return "spec.ignitionEndpointTokenReference.namespace", ref.Namespace
+	}
+	return "", ""
+}
+
 // AgentList is a list of Agents.
 //
 // +kubebuilder:object:root=true

@@ -54,13 +54,10 @@ func invalid(format string, args ...any) error {
 
 var agents = validator[*agentinstall.Agent]{created: agentCreated, changed: agentChanged}
 
-// agentCreated holds references in the namespace of an Agent: who may write Agents of one namespace reads no Secret of another.
+// agentCreated holds references in the namespace of an Agent.
 func agentCreated(_ context.Context, a *agentinstall.Agent) error {
-	if ref := a.Spec.ClusterDeploymentName; ref != nil && ref.Namespace != "" && ref.Namespace != a.Namespace {
-		return invalid("spec.clusterDeploymentName.namespace: require the Agent's namespace %s, found %s", a.Namespace, ref.Namespace)
-	}
-	if ref := a.Spec.IgnitionEndpointTokenReference; ref != nil && ref.Namespace != "" && ref.Namespace != a.Namespace {
-		return invalid("spec.ignitionEndpointTokenReference.namespace: require the Agent's namespace %s, found %s", a.Namespace, ref.Namespace)
+	if path, namespace := a.ForeignReference(); path != "" {
+		return invalid("%s: require the Agent's namespace %s, found %s", path, a.Namespace, namespace)
 	}
 	return nil
 }

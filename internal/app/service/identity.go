@@ -17,6 +17,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
+	"slipway/internal/platform/oidc"
 )
 
 // identity finds callers, and makes credentials for machines.
@@ -31,12 +32,15 @@ func (s *Service) identify() error {
 	if err != nil {
 		return err
 	}
+	if err := s.checkSSO(mode); err != nil {
+		return err
+	}
 	if mode == auth.ModeNone {
 		s.identity = auth.None{}
 		return nil
 	}
 	keys, users := s.options.Keys, mode
-	if mode == auth.ModeOIDC {
+	if mode == auth.ModeOIDC || mode == auth.ModeRHSSO {
 		mode = auth.ModeLocal // machines know no difference
 	}
 	if mode == auth.ModeLocal {
@@ -48,10 +52,8 @@ func (s *Service) identify() error {
 	if err != nil {
 		return fmt.Errorf("AUTH_TYPE=%s: %w", users, err)
 	}
-	if users == auth.ModeOIDC {
-		if err := s.openIssuer(local); err != nil {
-			return fmt.Errorf("AUTH_TYPE=%s: %w", users, err)
-		}
+	if err := s.openUsers(users, local); err != nil {
+		return fmt.Errorf("AUTH_TYPE=%s: %w", users, err)
 	}
 	local.AgentTokens, local.ImageTokenLife = auth.AgentTokens(s.options.AgentTokens), s.options.ImageTokenLife
 	local.TokenKey = func(ctx context.Context, id uuid.UUID) (model.Secret, error) {
@@ -89,6 +91,66 @@ func (s *Service) warnOfSharedTokens() {
 	const warning = "off: whoever has a discovery image acts as each host of its InfraEnv and reaches their clusters (AGENT_TOKENS=infra-env)"
 	s.logger.Warn("tokens of hosts are " + warning)
 	s.checks = append(s.checks, process.Check{Name: "tokens of hosts", Warning: warning})
+}
+
+// openUsers opens the source of users that the mode has beside own tokens, if it has one.
+func (s *Service) openUsers(mode auth.Mode, local *auth.Local) error {
+	switch mode {
+	case auth.ModeOIDC:
+		return s.openIssuer(local)
+	case auth.ModeRHSSO:
+		return s.openSSO(local)
+	case auth.ModeNone, auth.ModeLocal, auth.ModeAgentInstaller:
+	}
+	return nil
+}
+
+// checkSSO refuses settings of Red Hat's single sign-on that have no effect: somebody relies on them.
+func (s *Service) checkSSO(mode auth.Mode) error {
+	o := s.options.SSO
+	for name, given := range map[string]bool{
+		"JWKS_URL": o.KeysURL != "", "JWKS_CERT": o.Keys != "", "JWKS_CA_FILE": o.KeysCA != "", "ADMIN_USERS": len(o.Admins) > 0,
+		"ENABLE_ORG_TENANCY": o.Tenancy,
+	} {
+		if given && mode != auth.ModeRHSSO {
+			return fmt.Errorf("%s requires AUTH_TYPE=rhsso, found AUTH_TYPE=%s", name, mode)
+		}
+	}
+	return nil
+}
+
+// openSSO reads the settings of AUTH_TYPE=rhsso.
+func (s *Service) openSSO(local *auth.Local) error {
+	o := s.options.SSO
+	var authorities []byte
+	var err error
+	if o.KeysCA != "" {
+		if authorities, err = os.ReadFile(o.KeysCA); err != nil {
+			return fmt.Errorf("read JWKS_CA_FILE: %w", err)
+		}
+	}
+	local.PullSecret = s.pullSecret
+	local.Issuer, err = oidc.NewSSO(oidc.SSOOptions{
+		KeysURL: o.KeysURL, Keys: o.Keys, Authorities: authorities, Admins: o.Admins, Tenancy: o.Tenancy,
+		Skew: s.options.Skew, Now: s.process.Now,
+	})
+	return err
+}
+
+// pullSecret reads the pull secret of an InfraEnv, or else of a cluster.
+func (s *Service) pullSecret(ctx context.Context, infraEnvID, clusterID uuid.UUID) (model.Secret, error) {
+	if infraEnvID != uuid.Nil {
+		e, err := s.store.InfraEnv(ctx, infraEnvID)
+		if err != nil {
+			return "", err
+		}
+		return e.PullSecret, nil
+	}
+	c, err := s.store.Cluster(ctx, clusterID)
+	if err != nil {
+		return "", err
+	}
+	return c.PullSecret, nil
 }
 
 // hostFacts reads the facts that a host's token depends on.

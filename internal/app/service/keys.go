@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"slipway/internal/platform/programsig"
 	"slipway/internal/service/rotation"
 )
 
@@ -24,6 +25,15 @@ func (s *Service) readKeys(ctx context.Context) {
 			s.logger.Info("read the keys again", "keys", len(s.sealer.Held()), "key", s.sealer.Held()[0].ID())
 		}
 	}
+}
+
+// programPurpose names the keys that sign programs of the agent.
+const programPurpose = "programs of the agent"
+
+// programSigner signs the programs that agents become, with keys derived from all keys of the secrets: a rotation replaces the key of
+// new images, and agents of older images are served until their key is removed.
+func (s *Service) programSigner() programsig.Signer {
+	return programsig.Signer{Seeds: func() [][]byte { return s.sealer.DeriveAll(programPurpose) }}
 }
 
 // temporalKeys is the part of Temporal that depends on keys.

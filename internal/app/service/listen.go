@@ -45,7 +45,36 @@ func (s *Service) Listen(address string) error {
 		s.options.BaseURL = s.options.Scheme() + "://" + settings.Reachable(s.server.Address())
 	}
 	s.options.BaseURL = strings.TrimSuffix(s.options.BaseURL, "/")
+	if err := s.checkHandedAuthority(); err != nil {
+		return err
+	}
 	return s.listenForBoot(address, bounds)
+}
+
+// checkHandedAuthority refuses a certificate of the listener that hosts would refuse: they trust --service-ca and nothing else. A
+// certificate that is not for the base URL is no host's: something in front has that.
+func (s *Service) checkHandedAuthority() error {
+	o := s.options
+	if o.ServiceCA == "" || o.PlainHTTP || o.ACMEDirectory != "" {
+		return nil
+	}
+	setting := "--tls-cert"
+	if o.TLSCert == "" {
+		setting = "the certificate of the service's own authority"
+	}
+	base, err := s.baseURL()
+	if err != nil {
+		return err
+	}
+	err = s.served.CheckAuthority([]byte(s.serviceCA), s.process.Now())
+	if err != nil && !s.served.For(base.Hostname()) {
+		s.logger.Warn("hosts need a proxy in front, whose certificate is of --service-ca", "base_url", o.BaseURL, "error", err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("hosts trust --service-ca alone, and would refuse %s: %w", setting, err)
+	}
+	return nil
 }
 
 // listenForBoot opens the listener without TLS for machines that boot over the network, where one is wanted.
@@ -223,6 +252,7 @@ func (s *Service) byACME(address, name string, other certificates.Files) (*tls.C
 // withCertificate returns the TLS settings of a listener with these files, and shows when the certificate ends.
 func (s *Service) withCertificate(files certificates.Files) (*tls.Config, error) {
 	s.registry.MustRegister(metrics.NewCertificate(files.End))
+	s.served = files
 	return files.Server(s.logger)
 }
 

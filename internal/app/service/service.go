@@ -57,6 +57,8 @@ type Service struct {
 	bootURL    string
 	// serviceCA signed the certificate of the base URL, PEM; empty: an authority that hosts trust anyway did.
 	serviceCA string
+	// served are the files of the listener's certificate.
+	served certificates.Files
 	// acme gets the certificate of the listener from an ACME server; nil: none does.
 	acme *certificates.ACME
 	// tokenKey and authority must fit the database; without a path they are not used.

@@ -142,7 +142,7 @@ func (s *Service) assemble(ctx context.Context) error {
 		Store: s.store, Evaluation: s.evaluation, Signals: s.signals, Log: s.logger, Now: s.process.Now, Meter: s.recorder,
 		Timeouts: s.timeouts.Timeouts, AgentImage: s.variables.ForeignAgent(), AgentPrograms: agent.programs,
 		MaxInventoryBytes: s.variables.InventoryBytes, KeepVirtualNICs: s.variables.VirtualNICs, MaxHosts: int(s.options.MaxHosts),
-		NewHosts: int(s.options.NewHosts), Quota: s.quota,
+		NewHosts: int(s.options.NewHosts), Quota: s.quota, Signer: s.programSigner(),
 	})
 	s.reports = reports.Clusters{Store: s.store, Blob: s.blobs, Silence: s.timeouts.Completion}
 	data, _ := orchestrator.Converters(s.sealer)
@@ -307,6 +307,7 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 			InstallConfig: s.deployment.installConfig, Ignition: s.deployment.discovery,
 			Version: version.Read().Short(), ComponentVersions: s.components(),
 			AgentVersion: agentVersion(), ForeignAgent: s.variables.ForeignAgent(), AgentBinaries: binaries,
+			ProgramKey: s.programSigner().PublicKey,
 			SigningKey: s.sealer.Derive(signingPurpose), InactiveAfter: s.variables.InactiveAfter, DeletedAfter: s.variables.DeletedAfter,
 		},
 	}

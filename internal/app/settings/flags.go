@@ -169,11 +169,21 @@ type OIDC struct {
 // CLIClient returns the client that programs without a browser use.
 func (o OIDC) CLIClient() string { return cmp.Or(o.CLIClientID, o.ClientID) }
 
+// SSO are the settings of AUTH_TYPE=rhsso.
+type SSO struct {
+	KeysURL string   `name:"jwks-url" env:"JWKS_URL" help:"Address of the keys that sign tokens of Red Hat's single sign-on, https://." placeholder:"URL"`
+	Keys    string   `name:"jwks" env:"JWKS_CERT" help:"These keys as a text (JWKS, JSON), in place of their address." placeholder:"JSON"`
+	KeysCA  string   `name:"jwks-ca-file" env:"JWKS_CA_FILE" type:"path" help:"Certificates, PEM, that the address is verified with, beside the system's certificates." placeholder:"FILE"`
+	Admins  []string `name:"sso-admins" env:"ADMIN_USERS" help:"Names of users with the role admin; all others have the role user." placeholder:"NAME"`
+	Tenancy bool     `name:"sso-org-tenancy" env:"ENABLE_ORG_TENANCY" help:"Users share the objects of their organization, the claim org_id."`
+}
+
 // Auth says how callers prove who they are.
 type Auth struct {
 	Keys
 	OIDC
-	AuthType        string        `name:"auth-type" default:"local" enum:"none,local,oidc,agent-installer-local" env:"AUTH_TYPE" help:"How callers prove who they are: none, local, oidc or agent-installer-local."`
+	SSO
+	AuthType        string        `name:"auth-type" default:"local" enum:"none,local,oidc,rhsso,agent-installer-local" env:"AUTH_TYPE" help:"How callers prove who they are: none, local, oidc, rhsso or agent-installer-local."`
 	InsecureOpen    bool          `name:"insecure-open" env:"SLIPWAY_INSECURE_OPEN" help:"With AUTH_TYPE=none, serve everybody who reaches an address that is not loopback."`
 	AgentTokens     string        `name:"agent-tokens" default:"host" enum:"host,infra-env" env:"AGENT_TOKENS" help:"What agents prove themselves with where AUTH_TYPE is local: host, a token of each host that its registration gives it; infra-env, one for all hosts of an InfraEnv, for agents of other implementations."`
 	ImageExpiration time.Duration `default:"4h" env:"IMAGE_EXPIRATION_TIME" help:"How long the address of a discovery image is good where it is signed."`

@@ -42,7 +42,7 @@ type ImageService struct {
 	OSImages   string `name:"os-images" env:"OS_IMAGES" help:"Live images of the operating system, a JSON list; by default the images of slipway versions update, or the shipped ones, downloaded when a host needs one." placeholder:"JSON"`
 	BaseURL    string `name:"image-service-url" env:"IMAGE_SERVICE_BASE_URL" help:"Address that machines reach this service at; by default the address of --listen." placeholder:"URL"`
 	ServiceURL string `env:"SLIPWAY_URL" help:"Address of the API; by default of ASSISTED_SERVICE_SCHEME and ASSISTED_SERVICE_HOST." placeholder:"URL"`
-	ServiceCA  string `name:"service-ca" env:"ASSISTED_SERVICE_API_TRUSTED_CA_FILE,HTTPS_CA_FILE" type:"path" help:"Certificates, PEM, trusted for the API beside the system's certificates." placeholder:"FILE"`
+	ServiceCA  string `name:"service-ca" env:"ASSISTED_SERVICE_API_TRUSTED_CA_FILE,HTTPS_CA_FILE" type:"path" help:"Certificates, PEM, trusted for the API in place of the system's certificates." placeholder:"FILE"`
 	Insecure   bool   `env:"INSECURE_SKIP_VERIFY" help:"Take any certificate of the API."`
 	TLSCert    string `name:"tls-cert" env:"HTTPS_CERT_FILE" type:"path" help:"Certificate of --listen, PEM; with --tls-key it speaks HTTPS." placeholder:"FILE"`
 	TLSKey     string `name:"tls-key" env:"HTTPS_KEY_FILE" type:"path" help:"Key of the certificate, PEM." placeholder:"FILE"`

@@ -129,20 +129,20 @@ func TestVariablesThatAskForSomethingElseAreRefused(t *testing.T) {
 	})
 	require.NoError(t, err, "the files of deploy/podman of openshift/assisted-service, with a database")
 	for name, test := range map[string]struct{ value, says string }{
-		"DB_HOST":              {"127.0.0.1", "require none, found \"127.0.0.1\": set `SLIPWAY_DATABASE_URL`"},
-		"STORAGE":              {"s3", "require none or filesystem, found \"s3\""},
-		"IPV6_SUPPORT":         {"false", "require none or true, found \"false\""},
-		"CLUSTER_NETWORK_CIDR": {"10.0.0.0/8", "send the networks with each cluster"},
-		"ENABLE_ORG_TENANCY":   {"true", "organizations"},
-		"ENABLE_KUBE_API":      {"true", "Kubernetes"},
+		"DB_HOST":                {"127.0.0.1", "require none, found \"127.0.0.1\": set `SLIPWAY_DATABASE_URL`"},
+		"STORAGE":                {"s3", "require none or filesystem, found \"s3\""},
+		"IPV6_SUPPORT":           {"false", "require none or true, found \"false\""},
+		"CLUSTER_NETWORK_CIDR":   {"10.0.0.0/8", "send the networks with each cluster"},
+		"WITH_AMS_SUBSCRIPTIONS": {"true", "organizations"},
+		"ENABLE_KUBE_API":        {"true", "Kubernetes"},
 	} {
 		_, err := ReadVariables(environment{name: test.value})
 		require.ErrorContains(t, err, "read "+name+": ")
 		require.ErrorContains(t, err, test.says)
 	}
-	_, err = ReadVariables(environment{"STORAGE": "s3", "JWKS_URL": "https://sso.example.com/keys"})
+	_, err = ReadVariables(environment{"STORAGE": "s3", "ALLOWED_DOMAINS": "example.com"})
 	require.ErrorContains(t, err, "STORAGE")
-	require.ErrorContains(t, err, "JWKS_URL", "all of them at once")
+	require.ErrorContains(t, err, "ALLOWED_DOMAINS", "all of them at once")
 
 	got, err := ReadVariables(environment{"ENABLE_SKIP_MCO_REBOOT": "false"})
 	require.NoError(t, err)

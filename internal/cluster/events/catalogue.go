@@ -63,6 +63,7 @@ const (
 	UpgradeAgentFailed                    Name = "upgrade_agent_failed"
 	UpgradeAgentFinished                  Name = "upgrade_agent_finished"
 	UpgradeAgentStarted                   Name = "upgrade_agent_started"
+	UpgradeAgentRefused                   Name = "upgrade_agent_refused"
 	UserRequiredCompleteInstallationReset Name = "user_required_complete_installation_reset"
 	ImageInfoUpdated                      Name = "image_info_updated"
 	InfraEnvDeregistered                  Name = "infra_env_deregistered"
@@ -305,6 +306,10 @@ var catalogue = map[Name]entry{
 	UpgradeAgentStarted: {
 		severity: model.SeverityInfo, props: []string{"host_name", "agent_image"},
 		message: "Host {host_name}: the agent becomes {agent_image}",
+	},
+	UpgradeAgentRefused: {
+		severity: model.SeverityError, props: []string{"host_name", "agent_image", "reason"},
+		message: "Host {host_name}: the agent keeps its program and refuses {agent_image}: {reason}",
 	},
 	UserRequiredCompleteInstallationReset: {
 		severity: model.SeverityInfo, props: []string{"host_name"},

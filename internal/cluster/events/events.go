@@ -103,6 +103,7 @@ var quiet = map[Name]struct {
 	HostRegistrationFailed:       {10 * time.Minute, "a refused agent asks again every minute"},
 	UpgradeAgentStarted:          {10 * time.Minute, "an upgrade without an answer is requested again"},
 	UpgradeAgentFailed:           {10 * time.Minute, "a failed upgrade is requested again"},
+	UpgradeAgentRefused:          {10 * time.Minute, "a refused program is offered again"},
 	DiskSpeedSlowerThanSupported: {time.Hour, "each preparation measures the disk again"},
 	ApiIngressVIPTimedOut:        {10 * time.Minute, "leases are requested until one arrives"},
 }

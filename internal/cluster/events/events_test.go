@@ -69,6 +69,7 @@ func TestCatalogueAgreesWithTheV2API(t *testing.T) {
 
 // ownEvents are the events that only Slipway has, with the reason.
 var ownEvents = map[string]string{
+	"upgrade_agent_refused":  "agents verify the signature of their next program",
 	"bytes_of_hosts_refused": "only Slipway bounds what is kept from hosts",
 	"command_refused":        "only Slipway takes commands through Temporal",
 	"cluster_undeleted":      "only Slipway brings deleted clusters back",

@@ -19,6 +19,8 @@ type Agent struct {
 	URL     string // http or https
 	SHA256  string // hex, of the file
 	Version string // the version that the agent reports when it registers
+	// Key verifies the programs that the agent may become, in base64; empty: it compares their hash alone.
+	Key string
 }
 
 // Mirror redirects container images from their own registries.
@@ -177,7 +179,7 @@ func newDiscovery(in DiscoveryInput) (*discovery, error) {
 		AgentSum:         in.Agent.SHA256 + "  /usr/local/bin/slipway-agent.new",
 		CurlArgs:         curlArgs(in),
 		AgentArgs:        agentArgs(in),
-		AgentEnvironment: environmentFile(append([][2]string{{"PULL_SECRET_TOKEN", in.AgentToken.Reveal()}}, proxyVariables(e.Proxy)...)),
+		AgentEnvironment: environmentFile(agentVariables(in)),
 		AgentEnabled:     in.InternalOverride == "",
 		StaticNetwork:    in.StaticNetwork,
 		NetworkMethod:    cmp.Or(in.NetworkMethod, staticnet.MethodKeyfiles),
@@ -203,6 +205,15 @@ func agentArgs(in DiscoveryInput) []string {
 		args = append(args, "--insecure")
 	}
 	return args
+}
+
+// agentVariables lists the variables of the agent. The key is among them: agents of before pass over variables that they do not know.
+func agentVariables(in DiscoveryInput) [][2]string {
+	variables := [][2]string{{"PULL_SECRET_TOKEN", in.AgentToken.Reveal()}}
+	if in.Agent.Key != "" {
+		variables = append(variables, [2]string{"SLIPWAY_PROGRAM_KEY", in.Agent.Key})
+	}
+	return append(variables, proxyVariables(in.InfraEnv.Proxy)...)
 }
 
 // curlArgs returns curl's arguments for the certificate of the service.

@@ -37,6 +37,7 @@ func full() ignition.DiscoveryInput {
 	in.ServiceCA = ca
 	in.Insecure = true
 	in.AgentToken = `to"ken$1\%`
+	in.Agent.Key = "AbC/+="
 	in.Deployment.Mirror = ignition.Mirror{RegistriesConf: "[[registry]]\n", CA: ca}
 	e := in.InfraEnv
 	e.SSHAuthorizedKey = "ssh-ed25519 AAAA one\n\n# comment\nssh-ed25519 BBBB: \"two\"\n"
@@ -154,6 +155,7 @@ func TestDiscoveryOfAFullEnvironment(t *testing.T) {
 	require.True(t, *unit(t, c, "add-ntp-sources.service").Enabled)
 	require.Contains(t, *unit(t, c, "agent.service").Contents, ` "--cacert" "/etc/assisted-service/service-ca-cert.crt" "--insecure"`)
 	env := content(t, c, "/etc/slipway/agent.env")
+	require.Contains(t, env, `SLIPWAY_PROGRAM_KEY="AbC/+="`+"\n")
 	require.Contains(t, env, `PULL_SECRET_TOKEN="to\"ken\$1\\%"`+"\n")
 	require.Contains(t, env, `NO_PROXY=".example.com,10.0.0.0/8"`+"\n"+`no_proxy=`)
 }

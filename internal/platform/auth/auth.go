@@ -23,13 +23,16 @@ const (
 	ModeLocal Mode = "local"
 	// ModeOIDC is local for machines; users come from an issuer of OpenID Connect, or have tokens as in local.
 	ModeOIDC Mode = "oidc"
+	// ModeRHSSO is local for machines; users have tokens of Red Hat's single sign-on, and agents of other implementations may have the
+	// token of the InfraEnv's pull secret.
+	ModeRHSSO Mode = "rhsso"
 	// ModeAgentInstaller accepts tokens that the agent-based installer signed; the service has the public key
 	// only.
 	ModeAgentInstaller Mode = "agent-installer-local"
 )
 
 // Modes lists the modes.
-var Modes = []Mode{ModeNone, ModeLocal, ModeOIDC, ModeAgentInstaller}
+var Modes = []Mode{ModeNone, ModeLocal, ModeOIDC, ModeRHSSO, ModeAgentInstaller}
 
 // ParseMode reads the value of AUTH_TYPE; the error for an unknown value lists the valid ones.
 func ParseMode(text string) (Mode, error) {

@@ -116,9 +116,9 @@ func TestOnlyModesThatThereAreAreTaken(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, mode, got)
 	}
-	for _, text := range []string{"", "rhsso", "Local"} {
+	for _, text := range []string{"", "ocm", "Local"} {
 		_, err := auth.ParseMode(text)
-		require.ErrorContains(t, err, "require one of none, local, oidc, agent-installer-local")
+		require.ErrorContains(t, err, "require one of none, local, oidc, rhsso, agent-installer-local")
 	}
 }
 

@@ -70,6 +70,11 @@ func (l *Local) AgentToken(e *model.InfraEnv) (t AgentToken, err error) {
 	switch {
 	case l.Mode == ModeAgentInstaller:
 		return t, nil
+	case l.pullSecrets():
+		if t.Secret = cloudToken(e.PullSecret); t.Secret == "" {
+			err = model.Conflictf("infra-env %s: require a pull secret with cloud.openshift.com, which its agents prove themselves with", e.ID)
+		}
+		return t, err
 	case l.AgentTokens == PerInfraEnv:
 		c.Role = RoleForeign // the token of an image that was made in the other mode gains nothing by this one
 	case l.ImageTokenLife > 0:

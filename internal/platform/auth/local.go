@@ -40,6 +40,9 @@ type LocalOptions struct {
 	User func(ctx context.Context, id uuid.UUID) (model.UserToken, error)
 	// Issuer identifies users too, in mode local; nil: none does.
 	Issuer Issuer
+	// PullSecret returns the pull secret of an InfraEnv, or of a cluster, the other of which is zero; model.ErrNotFound: no such object.
+	// With PerInfraEnv agents prove themselves with the token in it; nil: they do not.
+	PullSecret func(ctx context.Context, infraEnvID, clusterID uuid.UUID) (model.Secret, error)
 	// ImageExpiration is how long the address of an image is good; zero: DefaultImageExpiration.
 	ImageExpiration time.Duration
 	// ImageTokenLife is how long machines register with an image, see AgentToken; zero: until its key is replaced.
@@ -115,6 +118,9 @@ func (l *Local) Caller(ctx context.Context, scheme Scheme, credential string) (C
 	}
 	if scheme == SchemeUser && l.Issuer != nil && ofIssuer(bare(credential)) {
 		return l.Issuer.Caller(ctx, bare(credential))
+	}
+	if scheme == SchemeAgent && l.pullSecrets() && !strings.Contains(credential, ".") { // base64 has no dots, a JWT has two
+		return l.pullSecretCaller(ctx, credential)
 	}
 	var c claims
 	if err := l.parse(credential, &c); err != nil {

@@ -2,9 +2,13 @@ package certificates
 
 import (
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -33,6 +37,76 @@ func (f Files) End() (time.Time, error) {
 		return time.Time{}, fmt.Errorf("read %s: %w", f.Certificate, err)
 	}
 	return certificate.NotAfter, nil
+}
+
+// CheckAuthority returns an error unless one of the authorities, PEM, signed the certificate: clients that pin them refuse others. That the
+// certificate has ended is no error here.
+func (f Files) CheckAuthority(authorities []byte, at time.Time) error {
+	roots, err := parseAll(authorities)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(f.Certificate)
+	if err != nil {
+		return fmt.Errorf("read the certificate: %w", err)
+	}
+	chain, err := parseAll(text)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", f.Certificate, err)
+	}
+	leaf, pinned, between := chain[0], x509.NewCertPool(), x509.NewCertPool()
+	for _, c := range roots {
+		pinned.AddCert(c)
+	}
+	for _, c := range chain[1:] {
+		between.AddCert(c)
+	}
+	if at.After(leaf.NotAfter) {
+		at = leaf.NotAfter
+	}
+	_, err = leaf.Verify(x509.VerifyOptions{Roots: pinned, Intermediates: between, CurrentTime: at})
+	if err != nil {
+		return fmt.Errorf("require a certificate that %s signed, found %s of %s: %w",
+			subjects(roots), leaf.Subject, leaf.Issuer, err)
+	}
+	return nil
+}
+
+// For reports whether the certificate is for a name or an address.
+func (f Files) For(name string) bool {
+	text, err := os.ReadFile(f.Certificate)
+	if err != nil {
+		return false
+	}
+	certificate, err := ParseCertificate(text)
+	return err == nil && certificate.VerifyHostname(name) == nil
+}
+
+// parseAll reads every certificate of a text in PEM, at least one.
+func parseAll(text []byte) ([]*x509.Certificate, error) {
+	var all []*x509.Certificate
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("require a certificate in PEM, found none")
+	}
+	return all, nil
+}
+
+func subjects(all []*x509.Certificate) string {
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Subject.String()
+	}
+	return strings.Join(names, " or ")
 }
 
 // source is a certificate that may be replaced on disk.

@@ -100,3 +100,12 @@ func (k *Keys) Current(sealed, aad []byte) bool { return k.held.Load().Current(s
 
 // Derive works as Sealer.Derive.
 func (k *Keys) Derive(purpose string) []byte { return k.held.Load().Derive(purpose) }
+
+// DeriveAll works as Derive for every key of the file, the key that encrypts first.
+func (k *Keys) DeriveAll(purpose string) [][]byte {
+	var all [][]byte
+	for _, key := range k.Held() {
+		all = append(all, derive(key.bytes, purpose))
+	}
+	return all
+}

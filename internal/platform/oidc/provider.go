@@ -71,18 +71,27 @@ func New(o Options) (*Provider, error) {
 		return nil, errors.New("OIDC_ADMIN_ROLES, OIDC_USER_ROLES or OIDC_VIEWER_ROLES is required: " +
 			"the values of the roles claim that give access")
 	}
+	transport, err := transportWith(o.Authorities)
+	if err != nil {
+		return nil, fmt.Errorf("OIDC_CA_FILE: %w", err)
+	}
+	return &Provider{Options: o, http: &http.Client{Transport: &calm{next: transport, now: o.Now}, Timeout: requestLimit}}, nil
+}
+
+// transportWith makes a transport that trusts authorities, PEM, beside the system's.
+func transportWith(authorities []byte) (*http.Transport, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: requestLimit}
-	if len(o.Authorities) > 0 {
+	if len(authorities) > 0 {
 		pool, err := x509.SystemCertPool()
 		if err != nil {
 			return nil, fmt.Errorf("read the authorities of the system: %w", err)
 		}
-		if !pool.AppendCertsFromPEM(o.Authorities) {
-			return nil, errors.New("OIDC_CA_FILE: no PEM certificate found")
+		if !pool.AppendCertsFromPEM(authorities) {
+			return nil, errors.New("no PEM certificate found")
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
-	return &Provider{Options: o, http: &http.Client{Transport: &calm{next: transport, now: o.Now}, Timeout: requestLimit}}, nil
+	return transport, nil
 }
 
 // configuration of the issuer. Callers that need it at once share a request.

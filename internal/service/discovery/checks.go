@@ -115,7 +115,7 @@ func readUpgrade(_ context.Context, _ *Service, _ sender, r wire.StepReply) (ans
 	if silent(r) {
 		return answer{nothing: true}, nil
 	}
-	upgrade, err := decode[wire.UpgradeAgentResponse](r)
+	upgrade, err := decode[wire.AgentUpgraded](r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -126,6 +126,10 @@ func readUpgrade(_ context.Context, _ *Service, _ sender, r wire.StepReply) (ans
 			t.Event(events.New(events.UpgradeAgentFinished, lifecycle.AboutHost(h), props, t.Now()))
 		case wire.UpgradeAgentResultFailure:
 			t.Event(events.New(events.UpgradeAgentFailed, lifecycle.AboutHost(h), props, t.Now()))
+			if upgrade.Refused != "" {
+				props = events.Props{"agent_image": upgrade.AgentImage, "reason": upgrade.Refused}
+				t.Event(events.New(events.UpgradeAgentRefused, lifecycle.AboutHost(h), props, t.Now()))
+			}
 		}
 		return false
 	}}, nil

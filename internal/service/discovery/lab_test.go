@@ -15,6 +15,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/encryption"
+	"slipway/internal/platform/programsig"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
 	"slipway/internal/service/evaluation"
@@ -73,6 +74,7 @@ type labOptions struct {
 	maxHosts int
 	newHosts int
 	programs func() (map[string]wire.AgentProgram, error)
+	signer   programsig.Signer
 }
 
 func newLab(t testing.TB, options ...labOption) *lab {
@@ -90,7 +92,7 @@ func newLab(t testing.TB, options ...labOption) *lab {
 	l.evaluation = evaluation.New(o.Options)
 	l.service = discovery.New(discovery.Options{
 		Store: o.Store, Evaluation: l.evaluation, Signals: o.Signals, Log: o.Log, Now: o.Now, Timeouts: o.Timeouts,
-		AgentImage: o.AgentImage, AgentPrograms: o.programs, MaxHosts: o.maxHosts, NewHosts: o.newHosts,
+		AgentImage: o.AgentImage, AgentPrograms: o.programs, Signer: o.signer, MaxHosts: o.maxHosts, NewHosts: o.newHosts,
 	})
 	return l
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/platform/programsig"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/evaluation"
 	"slipway/internal/service/quota"
@@ -24,6 +25,8 @@ type Options struct {
 	AgentImage string
 	// AgentPrograms are the programs of the agent that hosts upgrade to, for each architecture.
 	AgentPrograms func() (map[string]wire.AgentProgram, error)
+	// Signer signs them for each host.
+	Signer programsig.Signer
 	// Meter, if set, receives measurements of work done.
 	Meter Meter
 	// MaxInventoryBytes limits inventories; zero does not.

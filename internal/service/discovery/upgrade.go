@@ -4,17 +4,30 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/programsig"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 
-// upgrade returns the replacement of a Slipway agent.
-func (s *Service) upgrade() (*wire.AgentUpgrade, error) {
-	programs, err := s.options.AgentPrograms()
+// upgrade returns the replacement of the Slipway agent that polls, signed for its host in this boot.
+func (p *poll) upgrade() (*wire.AgentUpgrade, error) {
+	programs, err := p.options.AgentPrograms()
 	if err != nil {
 		return nil, err
 	}
-	return &wire.AgentUpgrade{AgentImage: s.due.RequiredAgent(model.FineSteps), Programs: programs}, nil
+	to := p.due.RequiredAgent(model.FineSteps)
+	signed := make(map[string]wire.AgentProgram, len(programs))
+	for architecture, program := range programs {
+		program.Signatures, err = p.options.Signer.Sign(programsig.Change{
+			HostID: p.in.HostID.String(), Boot: p.in.Boot, From: p.in.AgentVersion, To: to,
+			Architecture: architecture, SHA256: program.SHA256,
+		})
+		if err != nil {
+			p.log.Warn("program of the agent not signed", "host", p.in.HostID, "error", err)
+		}
+		signed[architecture] = program
+	}
+	return &wire.AgentUpgrade{AgentImage: to, Programs: signed}, nil
 }
 
 // upgradeStarted records the event of an upgrade that was just requested.

@@ -19,7 +19,9 @@ var (
 	tables  = append([]string{"internal/platform/store"}, formats...)
 	files   = append([]string{"internal/platform/blob"}, tables...)
 	// remote lists the packages for programs on hosts and commands of users.
-	remote = append([]string{"internal/client", "internal/client/contexts", "internal/platform/hostexec"}, formats...)
+	remote = append([]string{
+		"internal/client", "internal/platform/programsig", "internal/client/contexts", "internal/platform/hostexec",
+	}, formats...)
 )
 
 // allowed lists, for each package (or folder, ending in a slash), what else of ours it
@@ -45,6 +47,7 @@ var allowed = []importRule{
 	{"internal/platform/hostexec", nil, "commands on a host import nothing"},
 	{"internal/platform/idlememory", nil, "reads the memory of its own process only"},
 	{"internal/platform/encryption", nil, "keys import nothing"},
+	{"internal/platform/programsig", nil, "signatures are of texts"},
 	{"internal/platform/keyservice", nil, "services seal whatever they are given"},
 	{"internal/platform/redact", nil, "texts are redacted whatever they are about"},
 	{"internal/testing/vaulttest", []string{"internal/platform/encryption"}, "stands in for a key service in tests"},
@@ -129,7 +132,9 @@ var allowed = []importRule{
 	},
 	{
 		"internal/service/discovery",
-		slices.Concat([]string{"internal/service/transitions", "internal/service/evaluation", "internal/service/quota"}, tables, nouns),
+		slices.Concat([]string{
+			"internal/platform/programsig", "internal/service/transitions", "internal/service/evaluation", "internal/service/quota",
+		}, tables, nouns),
 		"agents only",
 	},
 	{"internal/service/quota", slices.Concat([]string{"internal/cluster/events"}, tables), "counts bytes, whoever sends them"},

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/platform/certificates"
+	"slipway/internal/testing/await"
+)
+
+// authority makes an authority with its certificate in a file.
+func authority(t *testing.T, name string) (*certificates.Authority, string) {
+	t.Helper()
+	a, pair, err := certificates.NewAuthority(x509.Certificate{Subject: pkix.Name{CommonName: name}}, time.Now(), time.Hour)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), name+".pem")
+	require.NoError(t, os.WriteFile(path, pair.Certificate, 0o600))
+	return a, path
+}
+
+// output collects what a process writes.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) has(text string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return bytes.Contains(o.text.Bytes(), []byte(text))
+}
+
+// A company's authority that every machine trusts signs a certificate for the service's name: with a pinned authority that is not the
+// service.
+func TestAgentRefusesACertificateThatOnlyItsSystemTrusts(t *testing.T) {
+	t.Parallel()
+	ofTheSystem, trusted := authority(t, "company")
+	_, pinned := authority(t, "pinned")
+	pair, err := ofTheSystem.IssueServer([]string{"127.0.0.1"}, time.Now(), time.Hour)
+	require.NoError(t, err)
+	certificate, err := tls.X509KeyPair(pair.Certificate, pair.Key)
+	require.NoError(t, err)
+	requests := make(chan string, 100)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		requests <- r.Header.Get("X-Secret-Key")
+	}))
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	run := func(flags ...string) *output {
+		root, commands := machine(t)
+		agent := exec.Command(os.Args[0], append([]string{
+			"--url", s.URL, "--infra-env-id", envID, "--host-id", hostID, "--root", root,
+		}, flags...)...)
+		said := &output{}
+		agent.Stderr = said
+		agent.Env = append(os.Environ(), commandEnv+"=1", "PULL_SECRET_TOKEN=secret", "PATH="+commands, "SSL_CERT_FILE="+trusted)
+		require.NoError(t, agent.Start())
+		t.Cleanup(func() {
+			_ = agent.Process.Kill()
+			_ = agent.Wait()
+		})
+		return said
+	}
+	said := run("--cacert", pinned)
+	await.True(t, func() bool { return said.has("certificate signed by unknown authority") }, "the agent does not say why")
+	require.Empty(t, requests, "its token went nowhere")
+
+	run()
+	require.Equal(t, "secret", await.Receive(t, requests), "without a pinned authority the system's are trusted")
+}
