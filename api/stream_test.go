@@ -44,8 +44,9 @@ func TestAClusterThatBreaksOffIsAnError(t *testing.T) {
 func TestClustersComeWithTheirHosts(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	empty, c := s.cluster(nil), s.cluster(nil)
+	empty, c, between, other, last := s.cluster(nil), s.cluster(nil), s.cluster(nil), s.cluster(nil), s.cluster(nil)
 	e := s.infraEnv(c.ID)
+	third := s.host(s.infraEnv(other.ID).ID)
 	first, second := s.host(e.ID), s.host(e.ID)
 	s.changeHost(e.ID, first.ID, func(h *model.Host) {
 		h.Connectivity = model.PackConnectivity(wire.ConnectivityReport{})
@@ -61,11 +62,17 @@ func TestClustersComeWithTheirHosts(t *testing.T) {
 	require.Equal(t, []wire.Host{}, bare.Hosts)
 	var list []wire.Cluster
 	s.want(http.StatusOK, http.MethodGet, "/v2/clusters?with_hosts=true", nil).JSON(&list)
-	hosts := map[uuid.UUID]int{}
+	hosts := map[uuid.UUID][]uuid.UUID{}
 	for _, item := range list {
-		hosts[item.ID] = len(item.Hosts)
+		require.NotNil(t, item.Hosts)
+		hosts[item.ID] = []uuid.UUID{}
+		for _, h := range item.Hosts {
+			hosts[item.ID] = append(hosts[item.ID], h.ID)
+		}
 	}
-	require.Equal(t, map[uuid.UUID]int{empty.ID: 0, c.ID: 2}, hosts)
+	require.Equal(t, map[uuid.UUID][]uuid.UUID{
+		empty.ID: {}, c.ID: {first.ID, second.ID}, between.ID: {}, other.ID: {third.ID}, last.ID: {},
+	}, hosts)
 }
 
 func (s *service) damage(hostID string) {

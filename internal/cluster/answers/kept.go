@@ -28,7 +28,6 @@ type hostMoment struct {
 	CheckedInAt             wire.DateTime    `json:"checked_in_at"`
 	Timestamp               int64            `json:"timestamp,omitempty"`
 	ProgressStages          []wire.HostStage `json:"progress_stages"`
-	Connectivity            string           `json:"connectivity,omitempty"`
 	FencingCredentials      string           `json:"fencing_credentials,omitempty"`
 	IgnitionConfigOverrides string           `json:"ignition_config_overrides,omitempty"`
 	InstallerArgs           string           `json:"installer_args,omitempty"`
@@ -80,6 +79,9 @@ func (t *Texts) AppendHost(to []byte, h *model.Host, kept []byte, view HostView)
 		text = text[:before]
 	}
 	to = append(append(to, '{'), fields(momentOf(h, view))...)
+	if view.Connectivity && h.Connectivity != nil {
+		to = appendConnectivity(append(to, `,"connectivity":`...), h.Connectivity)
+	}
 	to = append(append(to, ','), text...)
 	return append(to, '}'), nil
 }
@@ -87,13 +89,9 @@ func (t *Texts) AppendHost(to []byte, h *model.Host, kept []byte, view HostView)
 func momentOf(h *model.Host, view HostView) hostMoment {
 	var sealed wire.Host
 	addHostSecrets(&sealed, h, view)
-	moment := hostMoment{
+	return hostMoment{
 		CheckedInAt: wire.DateTime(h.CheckedInAt), Timestamp: h.Timestamp, ProgressStages: progressStages(h, view),
 		FencingCredentials: sealed.FencingCredentials, IgnitionConfigOverrides: sealed.IgnitionConfigOverrides,
 		InstallerArgs: sealed.InstallerArgs,
 	}
-	if view.Connectivity && h.Connectivity != nil {
-		moment.Connectivity = wire.Text(h.Connectivity.Unpack())
-	}
-	return moment
 }

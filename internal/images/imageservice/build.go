@@ -19,6 +19,7 @@ import (
 	"slipway/internal/images/remaster"
 	"slipway/internal/images/remaster/layout"
 	"slipway/internal/platform/httpapi"
+	"slipway/internal/platform/lru"
 	"slipway/internal/wire"
 )
 
@@ -76,8 +77,8 @@ type preparedKey struct {
 type imageBuilder struct {
 	baseURL  string
 	log      *slog.Logger
-	prepared *lru[preparedKey, *remaster.Minimal]
-	programs *lru[string, []byte]
+	prepared *lru.Cache[preparedKey, *remaster.Minimal]
+	programs *lru.Cache[string, []byte]
 	flights  singleflight.Group
 }
 
@@ -85,8 +86,8 @@ func newImageBuilder(baseURL string, log *slog.Logger) *imageBuilder {
 	return &imageBuilder{
 		baseURL:  baseURL,
 		log:      log,
-		prepared: newLRU[preparedKey, *remaster.Minimal](preparedEntries, 1<<30),
-		programs: newLRU[string, []byte](programEntries, 1<<30),
+		prepared: lru.New[preparedKey, *remaster.Minimal](preparedEntries, 1<<30),
+		programs: lru.New[string, []byte](programEntries, 1<<30),
 	}
 }
 
@@ -171,15 +172,15 @@ func (b *imageBuilder) program(ctx context.Context, system *liveisos.Image) ([]b
 // buildOnce makes a value once for all requests that need it at the same time, and keeps it. The work continues when
 // the requests are canceled, because clients retry.
 func buildOnce[K comparable, V any](
-	ctx context.Context, flights *singleflight.Group, known *lru[K, V], key K, make func() (V, error),
+	ctx context.Context, flights *singleflight.Group, known *lru.Cache[K, V], key K, make func() (V, error),
 ) (out V, err error) {
-	if out, found := known.get(key); found {
+	if out, found := known.Get(key); found {
 		return out, nil
 	}
 	return shared(ctx, flights, fmt.Sprintf("%T %v", key, key), func() (V, error) {
 		value, err := make()
 		if err == nil {
-			known.put(key, value, 0)
+			known.Put(key, value, 0)
 		}
 		return value, err
 	})

@@ -18,6 +18,7 @@ import (
 	"slipway/internal/images/remaster"
 	"slipway/internal/model"
 	"slipway/internal/platform/httpapi"
+	"slipway/internal/platform/lru"
 )
 
 // apiPath is where the API serves InfraEnvs.
@@ -54,14 +55,14 @@ type configKey struct {
 type configCache struct {
 	api     http.RoundTripper
 	apiURL  string
-	known   *lru[configKey, *cachedImage]
+	known   *lru.Cache[configKey, *cachedImage]
 	flights singleflight.Group
 }
 
 func newConfigCache(o Options) *configCache {
 	return &configCache{
 		api: o.API, apiURL: cmp.Or(strings.TrimSuffix(o.APIURL, "/"), "http://api.invalid"),
-		known: newLRU[configKey, *cachedImage](configEntries, configBytes),
+		known: lru.New[configKey, *cachedImage](configEntries, configBytes),
 	}
 }
 
@@ -71,7 +72,7 @@ func (c *configCache) get(r *http.Request, req *request, artifact string) (*cach
 	// Copies: a part of an address keeps the whole address in memory, up to a megabyte.
 	key := configKey{req.infraEnvID, strings.Clone(artifact), strings.Clone(req.version), strings.Clone(req.arch)}
 	q := configQuery{configCache: c, req: req, artifact: artifact}
-	entry, found := c.known.get(key)
+	entry, found := c.known.Get(key)
 	var first *apiReply
 	flight := fmt.Sprintf("%v %x", key, sha256.Sum256([]byte(string(req.credential.scheme)+" "+req.credential.value)))
 	if found && entry.config.tag != "" {
@@ -90,7 +91,7 @@ func (c *configCache) get(r *http.Request, req *request, artifact string) (*cach
 			return nil, err
 		}
 		entry := &cachedImage{config: config}
-		c.known.put(key, entry, config.size())
+		c.known.Put(key, entry, config.size())
 		return entry, nil
 	})
 }

@@ -56,7 +56,8 @@ type LocalOptions struct {
 // Local identifies callers by tokens of a key pair (ES256).
 type Local struct {
 	LocalOptions
-	keys keyPair
+	keys     keyPair
+	verified verified
 }
 
 // NewLocal parses the keys; errors name the setting at fault.
@@ -74,7 +75,7 @@ func NewLocal(o LocalOptions) (*Local, error) {
 	if o.ImageExpiration <= 0 {
 		o.ImageExpiration = DefaultImageExpiration
 	}
-	return &Local{o, keys}, nil
+	return &Local{o, keys, newVerified(o)}, nil
 }
 
 // Open reports that callers need a credential.
@@ -162,11 +163,18 @@ func bare(credential string) string {
 }
 
 func (l *Local) parse(credential string, into *claims) error {
-	_, err := jwt.ParseWithClaims(bare(credential), into, func(*jwt.Token) (any, error) { return l.keys.public, nil },
+	token := bare(credential)
+	var known bool
+	if *into, known = l.verified.claims(token); known {
+		return nil
+	}
+	*into = claims{}
+	_, err := jwt.ParseWithClaims(token, into, func(*jwt.Token) (any, error) { return l.keys.public, nil },
 		jwt.WithValidMethods([]string{jwt.SigningMethodES256.Alg()}), jwt.WithTimeFunc(l.Now))
 	if err != nil {
 		return Refusedf("require a token that this service trusts: %s", plain(err))
 	}
+	l.verified.remember(token, *into)
 	return nil
 }
 

@@ -74,6 +74,7 @@ var allowed = []importRule{
 	{"internal/testing/tartest", nil, "reads what tests are given"},
 	{"internal/testing/realinstall", nil, "data for tests"},
 	{"internal/platform/spool", nil, "keeps bytes"},
+	{"internal/platform/lru", nil, "keeps values"},
 	{"internal/platform/filelock", nil, "locks files"},
 	{"internal/testing/isotest", nil, "images for tests"},
 	{"internal/testing/pgtest", nil, "a test server"},
@@ -110,7 +111,7 @@ var allowed = []importRule{
 	{"internal/testing/recorded", nil, "data for tests"},
 	{"internal/platform/store", formats, "tables hold nouns"},
 	{"internal/platform/blob", []string{"internal/model"}, "objects are referred to by nouns"},
-	{"internal/platform/auth", formats, "identities are made of nouns"},
+	{"internal/platform/auth", append([]string{"internal/platform/lru"}, formats...), "identities are made of nouns"},
 	{"internal/platform/audit", []string{"internal/model", "internal/platform/auth"}, "records commands, whatever they do"},
 	{
 		"internal/platform/signin",
@@ -146,6 +147,7 @@ var allowed = []importRule{
 		"internal/images/imageservice",
 		slices.Concat([]string{
 			"internal/images/liveisos", "internal/images/download", "internal/platform/auth", "internal/platform/httpapi",
+			"internal/platform/lru",
 		}, formats, nouns),
 		"serves images, and asks the API over HTTP",
 	},
