@@ -34,7 +34,7 @@ const SharedReads = 16
 // DefaultLimits returns limits that a site of 1,000 hosts behind one address does not meet: see docs/performance.md, "Limits on requests".
 func DefaultLimits() Limits {
 	return Limits{
-		Rates: DefaultRates(), WrongCredentials: Rate{50, 1000}, LargeBodies: 3, LargeBodiesPerOwner: 32,
+		Rates: DefaultRates(), WrongCredentials: Rate{50, 1000}, LargeBodies: 1, LargeBodiesPerOwner: 32,
 		HeavyReads: 4, HeavyWait: 10 * time.Second, HeldPolls: 10, HeldChanges: 50,
 	}
 }

@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -82,8 +83,12 @@ func (c *cluster) burst(machines []*machine) burst {
 		group.Go(func() {
 			for time.Since(begun) < pollWindow {
 				m := machines[int(next.Add(1))%len(machines)]
+				l.token = m.token // several lines may send one token
 				status, body, err := l.call(m.poll, callLimit)
-				if err != nil || status != http.StatusOK {
+				if err == nil && status != http.StatusOK {
+					err = fmt.Errorf("poll: answered %d %s", status, body)
+				}
+				if err != nil {
 					failures[i] = err
 					return
 				}

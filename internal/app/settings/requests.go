@@ -12,7 +12,7 @@ import (
 type Requests struct {
 	Rates          []string      `name:"request-rates" env:"SLIPWAY_REQUEST_RATES" help:"How many requests are answered with one credential, a second in the long run and at once, by role; image: the address of an image; 0: any number. Roles that are left out keep their default, see Limits on requests." placeholder:"ROLE=RATE:BURST"`
 	WrongTokens    string        `name:"wrong-credentials" default:"50:1000" env:"SLIPWAY_WRONG_CREDENTIALS" help:"How many wrong credentials of one address are answered with 401, a second in the long run and at once; 0: any number." placeholder:"RATE:BURST"`
-	LargeBodies    uint          `name:"large-bodies" default:"3" env:"SLIPWAY_LARGE_BODIES" help:"How many bodies of more than 1 MiB are decoded at once, of 32 MiB at most each; others wait 10 s."`
+	LargeBodies    uint          `name:"large-bodies" default:"1" env:"SLIPWAY_LARGE_BODIES" help:"How many bodies of more than 1 MiB are decoded at once, of 32 MiB at most each; others wait 10 s."`
 	BodiesPerOwner uint          `name:"large-bodies-per-owner" default:"32" env:"SLIPWAY_LARGE_BODIES_PER_OWNER" help:"How many such bodies of one InfraEnv, cluster or user may be on their way at once; 0: any number."`
 	HeavyReads     uint          `name:"heavy-reads" default:"4" env:"SLIPWAY_HEAVY_READS" help:"How many requests with a large answer are answered at once with one credential; a token that the hosts of an InfraEnv share has 16 times as many; 0: any number."`
 	HeavyReadsWait time.Duration `name:"heavy-reads-wait" default:"10s" env:"SLIPWAY_HEAVY_READS_WAIT" help:"How long others wait before they are refused."`
