@@ -14,8 +14,11 @@ import (
 
 const (
 	listPeers = 5 // a host of these clusters reports on
+	manyHosts = 5000
 	fewHosts  = 4 // of each of 300 clusters
 	listRuns  = 10
+	// rest is when the service has returned memory of before.
+	rest = 30 * time.Second
 )
 
 // listed is a list that is measured; goals are milliseconds of processor time in the service, and in PostgreSQL. Goals of zero: none.
@@ -49,6 +52,26 @@ func BenchmarkLists(b *testing.B) {
 		} {
 			s.list(b, l)
 		}
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkListMemory lists 5,000 hosts, whose answer is 80 MB: memory of the service above what it has at rest.
+func BenchmarkListMemory(b *testing.B) {
+	s := newService(b)
+	many := s.newCluster()
+	many.peers = listPeers
+	many.discover(manyHosts)
+	for b.Loop() {
+		path := "/v2/infra-envs/" + many.infraEnv.String() + "/hosts"
+		s.read(path)
+		time.Sleep(rest)
+		s.forgetPeak()
+		idle := s.residentMB()
+		size := s.read(path)
+		peak := s.peakMB()
+		b.Logf("%.1f MB of %d hosts: %.1f MB at rest, at most %.1f MB: %.1f MB more (goal 20)", float64(size)/1e6, manyHosts, idle, peak, peak-idle)
+		b.ReportMetric(peak-idle, "MB-more-for-list-5000")
 	}
 	b.ReportMetric(0, "ns/op")
 }

@@ -93,6 +93,12 @@ func childrenWaitedFor(pid int) time.Duration {
 func (s *service) residentMB() float64 { return s.memoryMB("VmRSS:") }
 func (s *service) peakMB() float64     { return s.memoryMB("VmHWM:") }
 
+// forgetPeak makes peakMB the maximum from now on: proc_pid_clear_refs(5).
+func (s *service) forgetPeak() {
+	s.tb.Helper()
+	require.NoError(s.tb, os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.command.Process.Pid), []byte("5"), 0))
+}
+
 func (s *service) memoryMB(name string) float64 {
 	s.tb.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.command.Process.Pid))
