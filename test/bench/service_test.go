@@ -26,6 +26,7 @@ import (
 	"slipway/internal/client"
 	"slipway/internal/client/contexts"
 	"slipway/internal/model"
+	"slipway/test/built"
 )
 
 // program to measure; another build can be named to compare the two.
@@ -100,7 +101,7 @@ func (s *service) start() {
 	if s.addressSpace > 0 {
 		s.command = bounded(s.addressSpace, s.command.Args)
 	}
-	s.command.Env = os.Environ()
+	s.command.Env = append(os.Environ(), built.ExistingUser())
 	if !s.defaults {
 		s.command.Env = append(s.command.Env, "AUTH_TYPE=none", "SLIPWAY_PLAIN_HTTP=true")
 	}

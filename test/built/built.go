@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -35,12 +36,17 @@ func Binary(t *testing.T) string {
 	return path
 }
 
-// existingUser has services that tests start as root run PostgreSQL as a user that exists: they create none on this machine.
+const userVariable = "SLIPWAY_POSTGRES_USER"
+
+// ExistingUser is the variable by which a service that root starts runs PostgreSQL as a user that exists: tests create none on this machine.
+func ExistingUser() string {
+	return userVariable + "=" + cmp.Or(os.Getenv(userVariable), postgrestest.Account())
+}
+
+// existingUser sets ExistingUser for the services that the tests of this process start.
 var existingUser = sync.OnceFunc(func() {
-	const name = "SLIPWAY_POSTGRES_USER"
-	if os.Getenv(name) == "" {
-		_ = os.Setenv(name, postgrestest.Account()) //nolint:usetesting // for all tests of the process
-	}
+	_, account, _ := strings.Cut(ExistingUser(), "=")
+	_ = os.Setenv(userVariable, account) //nolint:usetesting // for all tests of the process
 })
 
 // Demo returns the path of slipway-demo, in the folder of the program under test. The test is skipped without

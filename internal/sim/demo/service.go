@@ -10,9 +10,11 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +58,7 @@ func startService(ctx context.Context, d *demo, variables []string) (*service, e
 		// The stand-in is this program, which can lie where no other user reaches it.
 		"--installer-user", "0", "--installer-paths", self)
 	command.Env = append(command.Environ(), "RELEASE_IMAGES="+d.releases.list, "PUBLIC_CONTAINER_REGISTRIES="+d.releases.public())
-	command.Env = append(command.Env, variables...)
+	command.Env = append(append(command.Env, existingUser(command.Env)...), variables...)
 	stdout, err := command.StdoutPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start the service: %w", err)
@@ -75,6 +77,17 @@ func startService(ctx context.Context, d *demo, variables []string) (*service, e
 		return nil, err
 	}
 	return s, nil
+}
+
+// existingUser has PostgreSQL run as Debian's user for it, unless the environment names another one: a demo creates no user of the
+// machine. Where there is none, the service creates its own.
+func existingUser(environment []string) []string {
+	const name = "SLIPWAY_POSTGRES_USER="
+	named := slices.ContainsFunc(environment, func(variable string) bool { return strings.HasPrefix(variable, name) })
+	if _, err := user.Lookup("postgres"); named || err != nil {
+		return nil
+	}
+	return []string{name + "postgres"}
 }
 
 // signIn makes a client with the file that the service keeps for the command line of its machine.

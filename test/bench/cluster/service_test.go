@@ -45,6 +45,7 @@ type service struct {
 func newService(t *testing.T, l *site, g *gap, r release, system coreos.Artifacts) *service {
 	t.Helper()
 	s := &service{site: l, env: []string{
+		built.ExistingUser(),
 		"RELEASE_IMAGES=" + r.offers(t), "HW_VALIDATOR_REQUIREMENTS=" + requirements,
 		"INSTALLER_IMAGE=" + r.image,
 		"OS_IMAGES=" + text(

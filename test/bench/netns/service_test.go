@@ -36,7 +36,7 @@ func startService(t *testing.T, l *lan, program string, env ...string) *client.C
 	require.NoError(t, err)
 	// The service must not replace the agents under test by its own.
 	env = append(env, "RELEASE_IMAGES="+string(offers), "ENABLE_UPGRADE_AGENT=false",
-		"AUTH_TYPE=none", "SLIPWAY_INSECURE_OPEN=true", built.PlainHTTP) // the network is a namespace of its own
+		"AUTH_TYPE=none", "SLIPWAY_INSECURE_OPEN=true", built.PlainHTTP, built.ExistingUser()) // the network is a namespace of its own
 	l.Start(t, filepath.Join(l.dir, "service.log"), env, program,
 		"up", "--data-dir", filepath.Join(l.dir, "service"), "--listen", serviceAddress, "--temporal-port", "0")
 	transport := &http.Client{Transport: &http.Transport{DialContext: l.Dial}}

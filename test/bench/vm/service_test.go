@@ -98,7 +98,7 @@ func newService(t *testing.T, system coreos.Artifacts) *service {
 		"--base-url", "http://"+s.remote, "--image-service-url", "http://"+s.remote,
 		"--os-images", text(t, images), "--release-images", text(t, releases), "--agent-binaries", agents(t))
 	up.Env = append(os.Environ(), "HW_VALIDATOR_REQUIREMENTS="+requirements, "SLIPWAY_INSECURE_REGISTRY="+served.Address(),
-		"AUTH_TYPE=none", "SLIPWAY_INSECURE_OPEN=true", built.PlainHTTP, // firmware knows no authority of ours
+		"AUTH_TYPE=none", "SLIPWAY_INSECURE_OPEN=true", built.PlainHTTP, built.ExistingUser(), // firmware knows no authority of ours
 		"INSTALLER_IMAGE="+served.ReleaseImage(keyfiles+".0")) // hosts pull it, and do not run it
 	log, err := os.Create(filepath.Join(dir, "service.log"))
 	require.NoError(t, err)
