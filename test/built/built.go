@@ -38,7 +38,7 @@ func Binary(t *testing.T) string {
 
 const userVariable = "SLIPWAY_POSTGRES_USER"
 
-// ExistingUser is the variable by which a service that root starts runs PostgreSQL as a user that exists: tests create none on this machine.
+// ExistingUser returns the variable by which a service that root starts runs PostgreSQL as a user that exists: tests create none here.
 func ExistingUser() string {
 	return userVariable + "=" + cmp.Or(os.Getenv(userVariable), postgrestest.Account())
 }
