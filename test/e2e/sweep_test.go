@@ -2,7 +2,9 @@ package e2e_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,6 +22,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/klauspost/compress/s2"
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
@@ -76,6 +80,7 @@ func TestNoSecretLeavesItsPlace(t *testing.T) {
 		require.NotEmpty(t, sql)
 		places[name] = sql
 	}
+	places["texts of lists, unpacked"] = f.unpackedTexts(t)
 	places["log of the service"] = read(t, f.service.log)
 	places["arguments and environment of the service"] = f.processes(t)
 	files := f.kept(t)
@@ -109,6 +114,33 @@ func TestNoSecretLeavesItsPlace(t *testing.T) {
 	t.Logf("kinds: %s", strings.Join(s.kinds(), ", "))
 	require.GreaterOrEqual(t, len(s.kinds()), 20)
 	require.Empty(t, found, "secrets out of their place")
+}
+
+// unpackedTexts returns what is kept of hosts and clusters for lists, without its compression.
+func (f *fleet) unpackedTexts(t *testing.T) (all []byte) {
+	t.Helper()
+	database, err := pgx.Connect(t.Context(), f.databaseURL())
+	require.NoError(t, err)
+	defer func() { _ = database.Close(context.WithoutCancel(t.Context())) }()
+	for table, name := range map[string]string{"hosts": `"requested_hostname":`, "clusters": `"base_dns_domain":`} {
+		rows, err := database.Query(t.Context(), `select shown from slipway.`+table+` where octet_length(shown) > 0`)
+		require.NoError(t, err)
+		list, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+		require.NoError(t, err)
+		require.NotEmpty(t, list, table)
+		for _, kept := range list {
+			length, size := binary.Uvarint(kept)
+			packed := kept[size:]
+			if table == "clusters" { // a header of JSON precedes
+				all, packed = append(all, packed[:length]...), packed[length:]
+			}
+			text, err := s2.Decode(nil, packed)
+			require.NoError(t, err)
+			require.Contains(t, string(text), name)
+			all = append(all, text...)
+		}
+	}
+	return all
 }
 
 // rotateAndKill gives the service a new key, and ends it with kill -9 while it encrypts again.
