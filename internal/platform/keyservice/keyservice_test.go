@@ -42,7 +42,7 @@ func TestVaultSealsAKeyFile(t *testing.T) {
 
 	changed := bytes.Clone(content)
 	at := bytes.Index(changed, []byte("KEYS-----\n")) + 40
-	changed[at] ^= 1
+	changed[at] = map[bool]byte{true: 'B', false: 'A'}[changed[at] == 'A'] // base64 still
 	for want, damaged := range map[string][]byte{
 		"open it with the key service: ": changed,
 		"is cut or changed":              content[:len(content)-40],
