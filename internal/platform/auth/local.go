@@ -75,7 +75,7 @@ func NewLocal(o LocalOptions) (*Local, error) {
 	if o.ImageExpiration <= 0 {
 		o.ImageExpiration = DefaultImageExpiration
 	}
-	return &Local{o, keys, newVerified(o)}, nil
+	return &Local{o, keys, newVerified()}, nil
 }
 
 // Open reports that callers need a credential.
@@ -165,7 +165,7 @@ func bare(credential string) string {
 func (l *Local) parse(credential string, into *claims) error {
 	token := bare(credential)
 	var known bool
-	if *into, known = l.verified.claims(token); known {
+	if *into, known = l.verified.claims(token, l.Now); known {
 		return nil
 	}
 	*into = claims{}

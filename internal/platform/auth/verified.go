@@ -2,6 +2,7 @@ package auth
 
 import (
 	"crypto/sha256"
+	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -19,20 +20,16 @@ const (
 // for a day, and a signature takes most of the time of a poll. Everything else is checked at each use.
 type verified struct {
 	known *lru.Cache[[sha256.Size]byte, claims]
-	times *jwt.Validator
 }
 
-func newVerified(o LocalOptions) verified {
-	return verified{
-		known: lru.New[[sha256.Size]byte, claims](verifiedTokens, verifiedTokens*verifiedSize),
-		times: jwt.NewValidator(jwt.WithTimeFunc(o.Now)),
-	}
+func newVerified() verified {
+	return verified{lru.New[[sha256.Size]byte, claims](verifiedTokens, verifiedTokens*verifiedSize)}
 }
 
 // claims returns the claims of a token that was verified before, and is valid now.
-func (v verified) claims(token string) (c claims, known bool) {
+func (v verified) claims(token string, now func() time.Time) (c claims, known bool) {
 	c, known = v.known.Get(sha256.Sum256([]byte(token)))
-	return c, known && v.times.Validate(c) == nil
+	return c, known && jwt.NewValidator(jwt.WithTimeFunc(now)).Validate(c) == nil
 }
 
 func (v verified) remember(token string, c claims) {
