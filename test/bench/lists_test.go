@@ -70,7 +70,8 @@ func BenchmarkListMemory(b *testing.B) {
 		idle := s.residentMB()
 		size := s.read(path)
 		peak := s.peakMB()
-		b.Logf("%.1f MB of %d hosts: %.1f MB at rest, at most %.1f MB: %.1f MB more (goal 20)", float64(size)/1e6, manyHosts, idle, peak, peak-idle)
+		b.Logf("%.1f MB of %d hosts: %.1f MB at rest, at most %.1f MB: %.1f MB more (goal 20)",
+			float64(size)/1e6, manyHosts, idle, peak, peak-idle)
 		b.ReportMetric(peak-idle, "MB-more-for-list-5000")
 	}
 	b.ReportMetric(0, "ns/op")
