@@ -82,6 +82,9 @@ var roles = map[auth.Role]string{
 var unboundExercises = map[string]call{
 	"listOSImages":        get("/api/slipway/v1/os-images"),
 	"listInstallations":   get("/api/slipway/v1/installations"),
+	"findClusters":        get("/api/slipway/v1/clusters"),
+	"findHosts":           get("/api/slipway/v1/hosts"),
+	"findEvents":          get("/api/slipway/v1/events"),
 	"listDeletedClusters": get("/api/slipway/v1/deleted-clusters"),
 	"listChanges":         get("/api/slipway/v1/changes"),
 	"listAudit":           get("/api/slipway/v1/audit"),

@@ -115,7 +115,7 @@ func (s *server) listDeletedClusters(w http.ResponseWriter, r *http.Request) err
 
 // waiting lists the hosts of an existing cluster whose workflows wait for a decision.
 func (s *server) waiting(ctx context.Context, id uuid.UUID) (hosts []*model.Host, err error) {
-	err = s.Store.Hosts(ctx, store.HostFilter{ClusterID: id, Status: string(model.HostError)}, func(h *model.Host) error {
+	err = s.Store.Hosts(ctx, store.HostFilter{ClusterID: id, Statuses: []string{string(model.HostError)}}, func(h *model.Host) error {
 		if h.DayTwo() && h.DecisionOpen {
 			hosts = append(hosts, h)
 		}

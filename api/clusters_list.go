@@ -28,6 +28,7 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 	}
 	if params.WithHosts {
 		return s.respond(http.StatusOK, w, func(out io.Writer) error {
+			s.bringUpToDate(r.Context(), store.Reading{})
 			view, err := s.clusterViews(r)
 			if err != nil {
 				return err
@@ -36,6 +37,7 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 		})
 	}
 	return stream(s, w, func(yield func(json.RawMessage) error) error {
+		s.bringUpToDate(r.Context(), store.Reading{})
 		view, err := s.clusterViews(r)
 		if err != nil {
 			return err
@@ -51,14 +53,13 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 	})
 }
 
-// clusterViews reads what lists show of all clusters besides their rows.
-func (s *server) clusterViews(r *http.Request) (func(*model.Cluster) answers.ClusterView, error) {
-	s.bringUpToDate(r.Context(), store.Reading{})
-	counts, err := s.Store.HostCounts(r.Context())
+// clusterViews reads what lists show of some clusters, of all when none is given, besides their rows.
+func (s *server) clusterViews(r *http.Request, clusters ...uuid.UUID) (func(*model.Cluster) answers.ClusterView, error) {
+	counts, err := s.Store.HostCounts(r.Context(), clusters...)
 	if err != nil {
 		return nil, err
 	}
-	operators, err := s.Store.OperatorsByCluster(r.Context())
+	operators, err := s.Store.OperatorsByCluster(r.Context(), clusters...)
 	if err != nil {
 		return nil, err
 	}

@@ -30,13 +30,21 @@ func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uui
 		}
 		filter := store.HostFilter{
 			ClusterID:    id,
-			Role:         string(params.Role),
-			Status:       params.Status,
+			Roles:        oneOrAny(string(params.Role)),
+			Statuses:     oneOrAny(params.Status),
 			Connectivity: params.WithConnectivity,
 			Tenant:       admission.Tenant(r),
 		}
 		return s.hostTexts(r.Context(), filter, func(*model.Host) answers.HostView { return view }, yield)
 	})
+}
+
+// oneOrAny returns the values that a filter with one value, or none, lets through.
+func oneOrAny(value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{value}
 }
 
 // V2ListHosts lists the hosts of an InfraEnv.

@@ -160,6 +160,9 @@ var rules = map[string]rule{
 	"SignIn":                              {roles: roles{admin, user, viewer}},
 	"ListOSImages":                        {roles: roles{admin, user, viewer}},
 	"ListInstallations":                   {roles: roles{admin, user, viewer}},
+	"FindClusters":                        {roles: roles{admin, user, viewer}, heavy: true},
+	"FindHosts":                           {roles: roles{admin, user, viewer}, heavy: true},
+	"FindEvents":                          {roles: roles{admin, user, viewer}},
 	"ShowTimeline":                        {roles: roles{admin, user, viewer}},
 }
 

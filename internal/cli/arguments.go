@@ -113,16 +113,21 @@ func FindCluster(ctx context.Context, c *client.Client, name string) (*wire.Clus
 		cluster, err := c.Cluster(ctx, id)
 		return cluster, failed(c.BaseURL(), doing, err)
 	}
-	all, err := c.ListClusters(ctx, false)
-	if err != nil {
-		return nil, failed(c.BaseURL(), doing, err)
-	}
-	found, err := only("cluster", name, all, func(c *wire.Cluster) (string, bool) { return c.ID.String(), c.Name == name })
+	found, err := clusterNamed(ctx, c, name)
 	if err != nil {
 		return nil, err
 	}
 	cluster, err := c.Cluster(ctx, found.ID)
 	return cluster, failed(c.BaseURL(), doing, err)
+}
+
+// clusterNamed finds a cluster by its name, without its hosts.
+func clusterNamed(ctx context.Context, c *client.Client, name string) (*wire.Cluster, error) {
+	all, err := c.ListClusters(ctx, false)
+	if err != nil {
+		return nil, failed(c.BaseURL(), "find cluster "+name, err)
+	}
+	return only("cluster", name, all, func(c *wire.Cluster) (string, bool) { return c.ID.String(), c.Name == name })
 }
 
 // FindInfraEnv reads an InfraEnv by its name or id.

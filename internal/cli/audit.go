@@ -74,7 +74,7 @@ func clusterID(ctx context.Context, c *client.Client, name string) (uuid.UUID, e
 	if id, err := uuid.Parse(strings.TrimPrefix(name, kindCluster)); err == nil {
 		return id, nil
 	}
-	cluster, err := FindCluster(ctx, c, name)
+	cluster, err := clusterNamed(ctx, c, strings.TrimPrefix(name, kindCluster))
 	if err != nil {
 		return uuid.Nil, err
 	}

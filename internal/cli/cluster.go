@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -47,29 +48,29 @@ type ClusterCommands struct {
 
 type clusterList struct {
 	watchFlag
+	listFlags
 	Status  []wire.ClusterStatus `help:"Only clusters with one of these statuses." placeholder:"STATUS"`
 	Deleted bool                 `help:"The deleted clusters that can be brought back."`
 }
 
 // Run prints the clusters.
 func (k *clusterList) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	if err := checkStatuses(k.Status); err != nil {
+	if err := errors.Join(checkStatuses(k.Status), k.check()); err != nil {
 		return err
 	}
 	return k.show(ctx, &at.Connection, t, func() (listing, error) {
 		if k.Deleted {
 			return k.deleted(ctx, at, t)
 		}
-		clusters, err := at.Client().ListClusters(ctx, false)
+		clusters, err := k.clusters(ctx, at.Client(), t)
 		if err != nil {
 			return listing{}, failed(at.URL, "list the clusters", err)
 		}
-		clusters = slices.DeleteFunc(clusters, func(c wire.Cluster) bool { return !k.wants(c.Status) })
 		return listing{clusters, clusterTable(clusters, t)}, nil
 	})
 }
 
-func (k *clusterList) wants(status wire.ClusterStatus) bool {
+func (k *clusterList) wantsStatus(status wire.ClusterStatus) bool {
 	return len(k.Status) == 0 || slices.Contains(k.Status, status)
 }
 
@@ -79,7 +80,10 @@ func (k *clusterList) deleted(ctx context.Context, at *ClusterCommands, t *Termi
 	if err != nil {
 		return listing{}, failed(at.URL, "list the deleted clusters", err)
 	}
-	clusters = slices.DeleteFunc(clusters, func(c wire.DeletedCluster) bool { return !k.wants(c.Status) })
+	clusters = slices.DeleteFunc(clusters, func(c wire.DeletedCluster) bool {
+		return !k.wantsStatus(c.Status) || !k.wants(t, c.Name, c.DeletedAt.Time())
+	})
+	clusters = first(k.listFlags, clusters)
 	table := &view.Table{Header: []string{"NAME", "ID", "VERSION", "STATUS", "DELETED", "KEPT UNTIL"}}
 	for _, c := range clusters {
 		until := c.KeptUntil.Time().Local().Format(time.DateTime)

@@ -280,9 +280,9 @@ func TestWatchedListsFollowChanges(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		if r.URL.Path == "/api/assisted-install/v2/clusters" {
+		if r.URL.Path == "/api/slipway/v1/clusters" {
 			asked = append(asked, "list")
-			_, _ = w.Write([]byte(`[]`))
+			_, _ = w.Write([]byte(`{"clusters":[]}`))
 			return
 		}
 		asked = append(asked, "after "+r.URL.Query().Get("after"))

@@ -2,12 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"slipway/internal/cli/view"
 	"slipway/internal/client"
+	"slipway/internal/model"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
@@ -15,6 +18,8 @@ import (
 // eventFlags narrow and follow the events of an object.
 type eventFlags struct {
 	Severity []wire.EventSeverity `enum:"info,warning,error,critical" default:"info,warning,error,critical" help:"Only events of these severities."`
+	Since    time.Duration        `help:"Only events of the time until now, such as 24h or 7d." placeholder:"DURATION"`
+	Limit    int                  `help:"How many at most, the newest; without it, all." placeholder:"NUMBER"`
 	Follow   bool                 `short:"f" help:"Wait for further events and print them; JSON is one line an event."`
 }
 
@@ -58,16 +63,23 @@ const eventsPause = time.Second
 func (f eventFlags) show(ctx context.Context, at *Connection, t *Terminal, query client.EventQuery, of string,
 	names map[uuid.UUID]string,
 ) error {
+	if f.Limit < 0 || f.Since < 0 {
+		return usagef("require --limit of at least 0, which is all, and --since such as 24h, found %d and %s", f.Limit, f.Since)
+	}
 	query.Severities = f.Severity
-	for {
-		events, err := at.Client().Events(ctx, query)
+	for first := true; ; first = false {
+		events, err := f.read(ctx, at.Client(), t, query)
 		if err != nil && f.Follow && ctx.Err() != nil {
 			return nil //nolint:nilerr // Ctrl-C is how following ends
 		}
 		if err != nil {
 			return failed(at.URL, "read the events of "+of, err)
 		}
-		if err := f.print(at, t, events, names); err != nil || !f.Follow {
+		shown := events
+		if first {
+			shown = f.newest(t, events)
+		}
+		if err := f.print(at, t, shown, names); err != nil || !f.Follow {
 			return err
 		}
 		query.Offset += len(events)
@@ -75,6 +87,53 @@ func (f eventFlags) show(ctx context.Context, at *Connection, t *Terminal, query
 			return nil //nolint:nilerr // the same
 		}
 	}
+}
+
+// read reads the events of a query, oldest first: in pages from the newest one where only these are wanted and the service has pages, else
+// all of them.
+func (f eventFlags) read(ctx context.Context, c *client.Client, t *Terminal, query client.EventQuery) ([]wire.Event, error) {
+	if f.Follow || f.Limit == 0 && f.Since == 0 {
+		return c.Events(ctx, query)
+	}
+	wanted := client.EventPageQuery{
+		ClusterID: query.ClusterID, InfraEnvID: query.InfraEnvID, HostID: query.HostID, Severities: query.Severities, Since: f.since(t),
+	}
+	events, err := pages(f.Limit, eventsPageSize, func(page client.Page) ([]wire.Event, string, error) {
+		wanted.Page = page
+		found, err := c.EventPage(ctx, wanted)
+		return found.Events, found.NextPageToken, err
+	})
+	if errors.Is(err, model.ErrNotFound) {
+		return c.Events(ctx, query)
+	}
+	slices.Reverse(events)
+	return events, err
+}
+
+// eventsPageSize is how many events are asked for at once: the most that the service gives.
+const eventsPageSize = 1000
+
+// since returns when the events that are wanted begin; zero: any.
+func (f eventFlags) since(t *Terminal) time.Time {
+	if f.Since == 0 {
+		return time.Time{}
+	}
+	return t.Now().Add(-f.Since)
+}
+
+// newest returns the events that are wanted of a list, oldest first.
+func (f eventFlags) newest(t *Terminal, events []wire.Event) []wire.Event {
+	since := f.since(t)
+	wanted := []wire.Event{} // which is no null in JSON
+	for _, e := range events {
+		if !e.EventTime.Time().Before(since) {
+			wanted = append(wanted, e)
+		}
+	}
+	if f.Limit > 0 && len(wanted) > f.Limit {
+		return wanted[len(wanted)-f.Limit:]
+	}
+	return wanted
 }
 
 func (f eventFlags) print(at *Connection, t *Terminal, events []wire.Event, names map[uuid.UUID]string) error {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -36,30 +37,28 @@ type HostCommands struct {
 type hostList struct {
 	scope
 	watchFlag
+	listFlags
 	Status []wire.HostStatus `help:"Only hosts with one of these statuses." placeholder:"STATUS"`
 	Role   []wire.HostRole   `enum:"master,arbiter,worker,auto-assign" help:"Only hosts with one of these roles: master, arbiter, worker, auto-assign." placeholder:"ROLE"`
 }
 
 // Run prints hosts.
 func (k *hostList) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
-	if err := checkStatuses(k.Status); err != nil {
+	if err := errors.Join(checkStatuses(k.Status), k.check()); err != nil {
 		return err
 	}
 	return k.show(ctx, &at.Connection, t, func() (listing, error) {
-		hosts, err := k.hosts(ctx, at.Client())
+		hosts, err := k.find(ctx, at.Client(), t, at.forPrograms())
 		if err != nil {
 			return listing{}, err
-		}
-		hosts = slices.DeleteFunc(hosts, func(h wire.Host) bool { return !k.wants(&h) })
-		if hosts == nil {
-			hosts = []wire.Host{} // which is no null in JSON
 		}
 		return listing{hosts, view.Hosts(hosts, t.Now())}, nil
 	})
 }
 
-func (k *hostList) wants(h *wire.Host) bool {
-	return (len(k.Status) == 0 || slices.Contains(k.Status, h.Status)) && (len(k.Role) == 0 || slices.Contains(k.Role, h.Role))
+func (k *hostList) wantsHost(h *wire.Host, t *Terminal) bool {
+	return k.wants(t, view.HostName(h), h.UpdatedAt.Time()) &&
+		(len(k.Status) == 0 || slices.Contains(k.Status, h.Status)) && (len(k.Role) == 0 || slices.Contains(k.Role, h.Role))
 }
 
 type hostShow struct{ hostArgument }

@@ -90,6 +90,20 @@ func TestFollowedEventsAreJSONLines(t *testing.T) {
 	}
 }
 
+// A limit is of the events before the first that is waited for.
+func TestFollowedEventsBeginWithTheNewest(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	terminal := &cli.Terminal{Out: &out, Err: &out, Now: time.Now}
+	ctx, stop := context.WithCancel(t.Context())
+	service := &fake{noMoreEvents: stop}
+	_, err := typeUntil(ctx, t, terminal, &out, service.serve(t), "cluster", "events", "green", "--follow", "--limit", "1", "-o", "json")
+	require.NoError(t, err)
+	var e wire.Event
+	require.NoError(t, json.Unmarshal(out.Bytes(), &e), "one line")
+	require.Equal(t, "host failed", e.Message)
+}
+
 func TestReasonsWrapAtTheWidthOfTheTerminal(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

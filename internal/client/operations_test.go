@@ -304,6 +304,43 @@ func operations() map[string]operation {
 				return err
 			}, "GET /api/slipway/v1/installations?limit=20&offset=40", 200, `{"installations":[]}`, "",
 		},
+		"ClusterPage": {
+			func(ctx context.Context, c *client.Client) error {
+				page, err := c.ClusterPage(ctx, client.ClusterQuery{
+					Page: client.Page{Limit: 5, Token: "t"}, Name: "lab", Tags: []string{"edge"}, UpdatedSince: time.Unix(1700000000, 0),
+					Statuses: []wire.ClusterStatus{wire.ClusterStatusReady, wire.ClusterStatusInstalled},
+				})
+				if err == nil && (len(page.Clusters) != 1 || page.NextPageToken != "u") {
+					return fmt.Errorf("read %+v", page)
+				}
+				return err
+			}, "GET /api/slipway/v1/clusters?limit=5&name=lab&page_token=t&status=ready&status=installed&tag=edge" +
+				"&updated_since=2023-11-14T22%3A13%3A20Z", 200, `{"clusters":[{"name":"lab"}],"next_page_token":"u"}`, "",
+		},
+		"HostPage": {
+			func(ctx context.Context, c *client.Client) error {
+				page, err := c.HostPage(ctx, client.HostQuery{
+					ClusterID: clusterID, InfraEnvID: envID, Roles: []wire.HostRole{wire.HostRoleWorker}, Labels: []string{"site=lab"}, Whole: true,
+				})
+				if err == nil && (len(page.Hosts) != 1 || page.NextPageToken != "") {
+					return fmt.Errorf("read %+v", page)
+				}
+				return err
+			}, "GET /api/slipway/v1/hosts?cluster_id=" + clusterID.String() + "&infra_env_id=" + envID.String() +
+				"&label=site%3Dlab&role=worker&with_connectivity=true&with_inventory=true", 200, `{"hosts":[{"role":"worker"}]}`, "",
+		},
+		"EventPage": {
+			func(ctx context.Context, c *client.Client) error {
+				page, err := c.EventPage(ctx, client.EventPageQuery{
+					HostID: hostID, Severities: []wire.EventSeverity{wire.EventSeverityError}, Since: time.Unix(1700000000, 0),
+				})
+				if err == nil && len(page.Events) != 1 {
+					return fmt.Errorf("read %+v", page)
+				}
+				return err
+			}, "GET /api/slipway/v1/events?host_id=" + hostID.String() + "&severity=error&since=2023-11-14T22%3A13%3A20Z",
+			200, `{"events":[{"message":"a"}]}`, "",
+		},
 		"Timeline": {
 			func(ctx context.Context, c *client.Client) error {
 				_, err := c.Timeline(ctx, clusterID, 50, 20)

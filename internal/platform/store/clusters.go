@@ -44,7 +44,12 @@ type ClusterFilter struct {
 	Tenant             Tenant
 	Deleted            bool // also those that were deleted and not yet removed for good
 	OnlyDeleted        bool // deleted ones that can still be brought back
-	Limit, Offset      int  // of a page; a limit of zero: all
+	Statuses           []string
+	Name               string   // part of the name, any case
+	Tags               []string // all of these
+	UpdatedSince       time.Time
+	After              *Place
+	Limit, Offset      int // of a page; a limit of zero: all
 }
 
 // CreateCluster adds a cluster; fn adds events and marks.
@@ -83,13 +88,19 @@ func (s *Store) Cluster(ctx context.Context, id uuid.UUID) (*model.Cluster, erro
 var filteredClusters = `case when @only_deleted then c.deleted_at is not null and not c.purge_begun else c.deleted_at is null or @deleted end
 		  and (@openshift_id::uuid is null or c.doc->>'openshift_cluster_id' = @openshift_id::text)
 		  and (@user = '' or c.doc->>'user_name' = @user)
+		  and (@statuses::text[] is null or c.status = any (@statuses))
+		  and (@name = '' or position(lower(@name) in lower(c.name)) > 0)
+		  and (@tags::text[] is null or string_to_array(c.doc->>'tags', ',') @> @tags::text[])
+		  and (@updated_since::timestamptz is null or c.updated_at >= @updated_since)
+		  and (@after_at::timestamptz is null or c.created_at < @after_at or c.created_at = @after_at and c.id > @after_id::uuid)
 		  and ` + ofTenant("c.doc") + ``
 
 func (f ClusterFilter) args() pgx.NamedArgs {
-	return f.Tenant.args(pgx.NamedArgs{
+	return f.After.args(f.Tenant.args(pgx.NamedArgs{
 		"openshift_id": f.OpenShiftClusterID, "user": f.Owner, "deleted": f.Deleted, "only_deleted": f.OnlyDeleted,
+		"statuses": nilIfEmpty(f.Statuses), "name": f.Name, "tags": nilIfEmpty(f.Tags), "updated_since": timeOrNull(f.UpdatedSince),
 		"limit": f.Limit, "offset": f.Offset,
-	})
+	}))
 }
 
 // page is the end of a query of the rows of a page.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -22,6 +23,9 @@ type EventFilter struct {
 	Message      string   // part of the message, any case
 	ClusterLevel *bool    // true: events without a host; false: none of them
 	DeletedHosts *bool    // true: events of deleted hosts; false: none of them
+	HostID       uuid.UUID
+	Since        time.Time
+	Before       int64 // only events with a lower id; 0: any
 	Descending   bool
 	Limit        int // 0: all
 	Offset       int
@@ -110,6 +114,9 @@ func (f EventFilter) where() (string, pgx.NamedArgs) {
 	return `(@cluster::uuid is null or e.cluster_id = @cluster)
 		and (@infra_env::uuid is null or e.infra_env_id = @infra_env)
 		and (@severities::text[] is null or e.severity = any (@severities))
+		and (@host::uuid is null or e.host_id = @host)
+		and (@since::timestamptz is null or e.at >= @since)
+		and (@before::bigint = 0 or e.id < @before)
 		and e.category = any (@categories)
 		and (@message = '' or position(lower(@message) in lower(e.message)) > 0)
 		and case when @choosing
@@ -120,6 +127,7 @@ func (f EventFilter) where() (string, pgx.NamedArgs) {
 		and ` + eventTenant,
 		pgx.NamedArgs{
 			"owner": f.Tenant.Owner, "org": f.Tenant.OrgID,
+			"host": uuidOrNull(f.HostID), "since": timeOrNull(f.Since), "before": f.Before,
 			"cluster": uuidOrNull(f.ClusterID), "infra_env": uuidOrNull(f.InfraEnvID),
 			"severities": nilIfEmpty(f.Severities), "categories": categories, "message": f.Message,
 			"choosing": len(f.HostIDs) > 0 || wanted(f.ClusterLevel) ||

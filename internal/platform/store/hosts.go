@@ -50,8 +50,14 @@ const hostTables = `hosts h left join host_checkins k on k.infra_env_id = h.infr
 type HostFilter struct {
 	ClusterID  uuid.UUID
 	InfraEnvID uuid.UUID
-	Role       string
-	Status     string
+	Roles      []string
+	Statuses   []string
+	Name       string            // part of the name that is shown, any case
+	Labels     map[string]string // all of these labels of the node
+	LabelNames []string          // labels with any value, all of these
+	// UpdatedSince leaves hosts out that were changed before; polls change nothing.
+	UpdatedSince time.Time
+	After        *Place
 	// Connectivity reads the connectivity reports too, by far the largest part of hosts.
 	Connectivity bool
 	Tenant       Tenant
@@ -121,19 +127,37 @@ func (s *Store) Host(ctx context.Context, infraEnvID, id uuid.UUID) (*model.Host
 	return h, notFound(err, "host", id)
 }
 
+// shownName is the name that answers show for a host.
+const shownName = `coalesce(h.doc->>'requested_hostname', nullif(h.doc->'inventory'->>'hostname', ''), h.id::text)`
+
 // filteredHosts are the hosts of a HostFilter.
 var filteredHosts = `h.deleted_at is null
 		  and (@cluster::uuid is null or h.cluster_id = @cluster)
 		  and (@infra_env::uuid is null or h.infra_env_id = @infra_env)
-		  and (@role = '' or h.role = @role)
-		  and (@status = '' or h.status = @status)
+		  and (@roles::text[] is null or h.role = any (@roles))
+		  and (@statuses::text[] is null or h.status = any (@statuses))
+		  and (@updated_since::timestamptz is null or h.updated_at >= @updated_since)
+		  and (@after_at::timestamptz is null or (h.created_at, h.id) > (@after_at::timestamptz, @after_id::uuid))
+		  and (@name = '' or position(lower(@name) in lower(` + shownName + `)) > 0)
+		  and (@labels::jsonb is null or h.doc->'node_labels' @> @labels::jsonb)
+		  and (@label_names::text[] is null or h.doc->'node_labels' ?& @label_names::text[])
 		  and (` + anyTenant + ` or exists (select from infra_envs e where e.id = h.infra_env_id and ` + ofTenant("e.doc") + `))`
 
 func (f HostFilter) args() pgx.NamedArgs {
-	return f.Tenant.args(pgx.NamedArgs{
-		"cluster": uuidOrNull(f.ClusterID), "infra_env": uuidOrNull(f.InfraEnvID), "role": f.Role, "status": f.Status,
+	return f.After.args(f.Tenant.args(pgx.NamedArgs{
+		"cluster": uuidOrNull(f.ClusterID), "infra_env": uuidOrNull(f.InfraEnvID),
+		"roles": nilIfEmpty(f.Roles), "statuses": nilIfEmpty(f.Statuses), "name": f.Name, "updated_since": timeOrNull(f.UpdatedSince),
+		"labels": f.labels(), "label_names": nilIfEmpty(f.LabelNames),
 		"connectivity": f.Connectivity, "limit": f.Limit, "offset": f.Offset,
-	})
+	}))
+}
+
+// labels returns the labels as an argument of a query; nil: any.
+func (f HostFilter) labels() map[string]string {
+	if len(f.Labels) == 0 {
+		return nil
+	}
+	return f.Labels
 }
 
 // Hosts calls yield for each host in order of registration, while rows stream.

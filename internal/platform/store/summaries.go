@@ -35,13 +35,14 @@ func (s *Store) HostCounts(ctx context.Context, clusters ...uuid.UUID) (map[uuid
 	return out, nil
 }
 
-// OperatorsByCluster lists the operators of all clusters that are not deleted, by name.
-func (s *Store) OperatorsByCluster(ctx context.Context) (map[uuid.UUID][]model.MonitoredOperator, error) {
+// OperatorsByCluster lists the operators of the given clusters, of all clusters that are not deleted when none is given, by name.
+func (s *Store) OperatorsByCluster(ctx context.Context, clusters ...uuid.UUID) (map[uuid.UUID][]model.MonitoredOperator, error) {
 	rows, err := s.pool.Query(ctx, `
 		select `+operatorColumns+`
 		from monitored_operators o
 		join clusters c on c.id = o.cluster_id and c.deleted_at is null
-		order by o.cluster_id, o.name`)
+		where $1::uuid[] is null or o.cluster_id = any ($1)
+		order by o.cluster_id, o.name`, nilIfEmpty(clusters))
 	if err != nil {
 		return nil, fmt.Errorf("list monitored operators: %w", err)
 	}
@@ -56,13 +57,15 @@ func (s *Store) OperatorsByCluster(ctx context.Context) (map[uuid.UUID][]model.M
 	return out, nil
 }
 
-// SingleNodeClusters returns which clusters of the hosts of an InfraEnv have one control plane host: the stages
-// of a host depend on it.
+// SingleNodeClusters returns which clusters of the hosts of an InfraEnv, of all hosts for a zero id, have one control plane host: the
+// stages of a host depend on it.
 func (s *Store) SingleNodeClusters(ctx context.Context, infraEnvID uuid.UUID) (map[uuid.UUID]bool, error) {
 	rows, err := s.pool.Query(ctx, `
 		select c.id from clusters c
 		where c.doc->>'control_plane_count' = '1'
-		  and c.id in (select h.cluster_id from hosts h where h.infra_env_id = $1 and h.bootstrap and h.deleted_at is null)`, infraEnvID)
+		  and c.id in (
+		    select h.cluster_id from hosts h
+		    where ($1::uuid is null or h.infra_env_id = $1) and h.bootstrap and h.deleted_at is null)`, uuidOrNull(infraEnvID))
 	if err != nil {
 		return nil, fmt.Errorf("look for single-node clusters: %w", err)
 	}
