@@ -28,7 +28,7 @@ type site struct {
 // serve listens at a port, with files of before in dir.
 func serve(t *testing.T, at int, o certificates.ACMEOptions) *site {
 	t.Helper()
-	own, err := certificates.OpenOwn(t.TempDir(), []string{"127.0.0.1", "slipway.example"}, time.Now)
+	own, err := certificates.OpenOwn(folder(t), []string{"127.0.0.1", "slipway.example"}, time.Now)
 	require.NoError(t, err)
 	otherwise, err := own.Files().Server(slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func (s *site) sends(t *testing.T, name string) *x509.Certificate {
 // The server is there later than the service, proves the name at the listener, and signs the next certificate before the first ends.
 func TestCertificatesOfAnACMEServer(t *testing.T) {
 	t.Parallel()
-	at, dir := pebble.Port(t), filepath.Join(t.TempDir(), "acme")
+	at, dir := pebble.Port(t), filepath.Join(folder(t), "acme")
 	s := pebble.New(t, at, 20)
 	site := serve(t, at, certificates.ACMEOptions{
 		Directory: s.Directory, Authorities: []byte(s.Authority), Dir: dir, Email: "ops@example.com",
@@ -88,10 +88,21 @@ func TestCertificatesOfAnACMEServer(t *testing.T) {
 	require.Zero(t, info.Mode().Perm()&0o077, "keys are there")
 }
 
+// folder returns a folder for certificates. The library ends what it does in the background some time after Keep, and may write until then.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "slipway-acme-*") //nolint:usetesting // TempDir fails when a file comes while it removes
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		await.True(t, func() bool { return os.RemoveAll(dir) == nil }, "the folder of certificates stays")
+	})
+	return dir
+}
+
 func TestServiceAnswersWithoutItsACMEServer(t *testing.T) {
 	t.Parallel()
 	directory := fmt.Sprintf("https://127.0.0.1:%d/dir", pebble.Port(t))
-	site := serve(t, pebble.Port(t), certificates.ACMEOptions{Directory: directory, Dir: t.TempDir()})
+	site := serve(t, pebble.Port(t), certificates.ACMEOptions{Directory: directory, Dir: folder(t)})
 	require.NotEmpty(t, site.sends(t, "slipway.example").Issuer.CommonName)
 	_, err := site.End()
 	require.ErrorContains(t, err, "slipway.example has no certificate of https://127.0.0.1:")
