@@ -16,6 +16,7 @@ import (
 
 	"slipway/internal/platform/certificates"
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/httpclient"
 	"slipway/internal/testing/pebble"
 )
 
@@ -32,7 +33,7 @@ func serve(t *testing.T, at int, o certificates.ACMEOptions) *site {
 	require.NoError(t, err)
 	otherwise, err := own.Files().Server(slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	o.Otherwise, o.Log, o.Now = otherwise.GetCertificate, slog.New(slog.NewTextHandler(t.Output(), nil)), time.Now
+	o.Otherwise, o.Log, o.Now = otherwise.GetCertificate, logger(t), time.Now
 	o.Name, o.Port = "slipway.example", at
 	acme, err := certificates.NewACME(o)
 	require.NoError(t, err)
@@ -48,6 +49,18 @@ func serve(t *testing.T, at int, o certificates.ACMEOptions) *site {
 	go func() { defer close(done); acme.Keep(ctx) }()
 	t.Cleanup(func() { stop(); <-done; _ = server.Close() })
 	return s
+}
+
+// logger keeps what is logged, which may be after the test, and shows it when the test fails.
+func logger(t *testing.T) *slog.Logger {
+	t.Helper()
+	logged := &httpclient.Buffer{}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("logged: %s", logged.String())
+		}
+	})
+	return slog.New(slog.NewTextHandler(logged, nil))
 }
 
 // sends returns the certificate that the listener sends for a name.
@@ -88,14 +101,24 @@ func TestCertificatesOfAnACMEServer(t *testing.T) {
 	require.Zero(t, info.Mode().Perm()&0o077, "keys are there")
 }
 
-// folder returns a folder for certificates. The library ends what it does in the background some time after Keep, and may write until then.
+// folders holds the folders of tests until the process ends: the library goes ahead in the background after Keep, and writes meanwhile.
+var folders string
+
+func TestMain(m *testing.M) {
+	var err error
+	if folders, err = os.MkdirTemp("", "slipway-acme-*"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(folders)
+	os.Exit(code)
+}
+
+// folder returns a folder for certificates.
 func folder(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "slipway-acme-*") //nolint:usetesting // TempDir fails when a file comes while it removes
+	dir, err := os.MkdirTemp(folders, "") //nolint:usetesting // TempDir fails when a file comes while it removes
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		await.True(t, func() bool { return os.RemoveAll(dir) == nil }, "the folder of certificates stays")
-	})
 	return dir
 }
 
