@@ -28,7 +28,14 @@ func listing(t *testing.T, token string, clusters ...string) string {
 		for _, name := range clusters {
 			all = append(all, map[string]string{"name": name})
 		}
-		_ = json.NewEncoder(w).Encode(all)
+		switch r.URL.Path {
+		case "/api/slipway/v1/clusters":
+			_ = json.NewEncoder(w).Encode(map[string]any{"clusters": all})
+		case "/api/assisted-install/v2/clusters":
+			_ = json.NewEncoder(w).Encode(all)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
