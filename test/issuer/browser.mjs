@@ -22,7 +22,12 @@ await page.locator('input[name=login]').fill(login);
 await page.locator('input[name=password]').fill('any');
 await press(/sign-in/i);
 await press(/continue/i);
-if (what === 'sign-in') await page.waitForURL(new RegExp(`^${new URL(address).origin}/`));
+if (what === 'sign-in') {
+  await page.waitForURL(new RegExp(`^${new URL(address).origin}/`));
+  // A page leads from the issuer's answer to where the person wanted to go.
+  await page.waitForFunction(() => document.body && !document.querySelector('meta[http-equiv=refresh]'));
+  await page.waitForLoadState();
+}
 else await page.getByText(/success/i).first().waitFor();
 console.log(JSON.stringify({ url: page.url(), text: await page.locator('body').innerText() }));
 await browser.close();
