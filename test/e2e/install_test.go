@@ -197,7 +197,8 @@ func TestCancelledInstallationIsResetAndInstalledAgain(t *testing.T) {
 	_, err = f.client.CancelCluster(t.Context(), f.id)
 	require.NoError(t, err)
 	f.awaitStatus(t, wire.ClusterStatusCancelled)
-	require.Len(t, f.resetCluster(t), 1, "the bootstrap host is booted again")
+	// The cancellation may come before the bootstrap has begun.
+	require.LessOrEqual(t, len(f.resetCluster(t)), 1, "no host but that of the bootstrap is booted again")
 	f.awaitStatus(t, wire.ClusterStatusReady)
 	for name, a := range f.accounts(t) {
 		require.Equal(t, wire.HostStatusKnown, a.host.Status, name)
