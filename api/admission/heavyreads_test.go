@@ -210,7 +210,8 @@ func TestOperationsWithLargeAnswers(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{
 		"v2ListClusters", "v2GetCluster", "V2UpdateCluster", "ListDeletedClusters", "ListClusterHosts", "v2ListHosts", "ListInfraEnvs",
-		"v2ListEvents", "ListKubeObjects", "FindClusters", "FindHosts", "V2DownloadClusterLogs", "V2DownloadClusterFiles", "v2DownloadInfraEnvFiles",
+		"v2ListEvents", "ListKubeObjects", "FindClusters", "FindHosts",
+		"V2DownloadClusterLogs", "V2DownloadClusterFiles", "v2DownloadInfraEnvFiles",
 		"DownloadMinimalInitrd", "v2DownloadHostIgnition",
 	}, heavy)
 }

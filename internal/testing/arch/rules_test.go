@@ -9,7 +9,8 @@ var nouns = []string{
 	"internal/cluster/duesteps", "internal/cluster/steps", "internal/cluster/definition", "internal/cluster/nodeaddress",
 	"internal/cluster/hardware", "internal/cluster/roles", "internal/cluster/pullsecret", "internal/cluster/access",
 	"internal/cluster/registries", "internal/cluster/kubeletcsr",
-	"internal/cluster/events", "internal/cluster/answers", "internal/hostconfig/installconfig", "internal/hostconfig/manifests", "internal/hostconfig/ignition",
+	"internal/cluster/events", "internal/cluster/answers",
+	"internal/hostconfig/installconfig", "internal/hostconfig/manifests", "internal/hostconfig/ignition",
 	"internal/hostconfig/staticnet", "internal/hostconfig/useryaml", "internal/images/remaster", "internal/images/release",
 }
 
@@ -31,7 +32,10 @@ var allowed = []importRule{
 	{"deploy/crds", nil, "holds the definitions that are generated from api/kube"},
 	{"api/kube/agentinstall", nil, "types of resources"},
 	{"api/kube/hiveext", []string{"api/kube/agentinstall"}, "types of resources"},
-	{"api/kube", slices.Concat([]string{"api/kube/", "internal/platform/guard"}, remote), "a client of the service: never the store, a rule or Temporal"},
+	{
+		"api/kube", slices.Concat([]string{"api/kube/", "internal/platform/guard"}, remote),
+		"a client of the service: never the store, a rule or Temporal",
+	},
 	{
 		"api/kube/webhook",
 		[]string{"api/kube/agentinstall", "api/kube/hive", "api/kube/hiveext", "internal/model", "internal/platform/certificates"},
@@ -56,7 +60,9 @@ var allowed = []importRule{
 	{"internal/images/release/signature", []string{"internal/model"}, "verifies what it is given, and what stores have"},
 	{
 		"internal/images/release",
-		slices.Concat([]string{"internal/platform/sandbox", "internal/platform/userids", "internal/platform/filelock", "internal/images/release/signature"}, formats, nouns),
+		slices.Concat([]string{
+			"internal/platform/sandbox", "internal/platform/userids", "internal/platform/filelock", "internal/images/release/signature",
+		}, formats, nouns),
 		"a noun that runs the programs of releases",
 	},
 	{"internal/model", []string{"internal/wire"}, "nouns are made of formats"},
