@@ -63,8 +63,9 @@ func (s *server) clusterViews(r *http.Request, clusters ...uuid.UUID) (func(*mod
 	if err != nil {
 		return nil, err
 	}
+	secrets := readsSecrets(r)
 	return func(c *model.Cluster) answers.ClusterView {
-		return answers.ClusterView{Counts: counts[c.ID], Operators: operators[c.ID], Secrets: readsSecrets(r)}
+		return answers.ClusterView{Counts: counts[c.ID], Operators: operators[c.ID], Secrets: secrets}
 	}, nil
 }
 

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 
@@ -23,24 +22,13 @@ const (
 // wholeCluster writes a cluster with its hosts, which are read meanwhile.
 func (s *server) wholeCluster(ctx context.Context, c *model.Cluster, v answers.ClusterView) written {
 	return func(out io.Writer) error {
-		text, err := new(answers.Texts).AppendCluster(nil, c, nil, v)
-		if err != nil {
+		text := clusterText{out: out}
+		whole := keptCluster{cluster: c, view: v}
+		if err := text.begin("", whole); err != nil {
 			return err
 		}
-		if _, err := out.Write(append(answers.Open(text), hostsBegin...)); err != nil {
-			return err
-		}
-		view := answers.HostView{SingleNode: c.SingleNode(), Inventory: true, Connectivity: true, Secrets: v.Secrets}
-		separator := ""
 		filter := store.HostFilter{ClusterID: c.ID, Connectivity: true}
-		err = s.hostTexts(ctx, filter, func(*model.Host) answers.HostView { return view }, func(text json.RawMessage) error {
-			_, err := io.WriteString(out, separator)
-			separator = ","
-			if err == nil {
-				_, err = out.Write(text)
-			}
-			return err
-		})
+		err := s.Store.ShownHosts(ctx, filter, func(h *model.Host, kept []byte) error { return text.host(whole, h, kept) })
 		if err == nil {
 			_, err = io.WriteString(out, hostsEnd)
 		}
@@ -53,19 +41,23 @@ func (s *server) wholeCluster(ctx context.Context, c *model.Cluster, v answers.C
 func (s *server) clustersWithHosts(
 	ctx context.Context, out io.Writer, filter store.ClusterFilter, view func(*model.Cluster) answers.ClusterView,
 ) error {
-	list := clustersAndHosts{out: out, ids: []uuid.UUID{}, place: map[uuid.UUID]int{}}
+	list := clustersAndHosts{clusterText: clusterText{out: out}}
+	ids, place := []uuid.UUID{}, map[uuid.UUID]int{}
 	err := s.Store.ShownClusters(ctx, filter, func(c *model.Cluster, kept []byte) error {
-		list.place[c.ID] = len(list.clusters)
-		list.ids = append(list.ids, c.ID)
+		ids, place[c.ID] = append(ids, c.ID), len(list.clusters)
 		list.clusters = append(list.clusters, keptCluster{c, kept, view(c)})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	hosts := store.HostFilter{Clusters: list.ids, Connectivity: true}
+	hosts := store.HostFilter{Clusters: ids, Connectivity: true}
 	err = s.Store.ShownHosts(ctx, hosts, func(h *model.Host, kept []byte) error {
-		return list.host(list.place[*h.ClusterID], h, kept)
+		at := place[*h.ClusterID]
+		if err := list.upTo(at); err != nil {
+			return err
+		}
+		return list.host(list.clusters[at], h, kept)
 	})
 	if err != nil {
 		return err
@@ -73,59 +65,65 @@ func (s *server) clustersWithHosts(
 	return list.end()
 }
 
-// keptCluster is a cluster that is not written yet.
+// keptCluster is a cluster that is not written yet; without a kept text all of its row is needed.
 type keptCluster struct {
 	cluster *model.Cluster
 	kept    []byte
 	view    answers.ClusterView
 }
 
-// clustersAndHosts writes clusters with the hosts that come in the order of their clusters.
+// clusterText writes clusters, each with its hosts.
+type clusterText struct {
+	out   io.Writer
+	texts answers.Texts
+	text  []byte // written next
+	hosts int    // of the cluster that was begun last
+}
+
+// begin writes a cluster up to its hosts.
+func (t *clusterText) begin(before string, c keptCluster) (err error) {
+	t.hosts = 0
+	if t.text, err = t.texts.AppendCluster(append(t.text[:0], before...), c.cluster, c.kept, c.view); err != nil {
+		return err
+	}
+	_, err = t.out.Write(append(answers.Open(t.text), hostsBegin...))
+	return err
+}
+
+// host writes a host of a cluster that was begun.
+func (t *clusterText) host(of keptCluster, h *model.Host, kept []byte) (err error) {
+	t.text = t.text[:0]
+	if t.hosts++; t.hosts > 1 {
+		t.text = append(t.text, ',')
+	}
+	view := answers.HostView{SingleNode: of.cluster.SingleNode(), Inventory: true, Connectivity: true, Secrets: of.view.Secrets}
+	if t.text, err = t.texts.AppendHost(t.text, h, kept, view); err != nil {
+		return err
+	}
+	_, err = t.out.Write(t.text)
+	return err
+}
+
+// clustersAndHosts writes a list of clusters whose hosts come in the order of their clusters.
 type clustersAndHosts struct {
-	out      io.Writer
+	clusterText
+
 	clusters []keptCluster
-	ids      []uuid.UUID
-	place    map[uuid.UUID]int // of a cluster
-	texts    answers.Texts
-	text     []byte // written next
-	begun    int    // clusters of which something was written
-	hosts    int    // of the last of these
+	begun    int // clusters of which something was written
 }
 
 // upTo begins all clusters up to a place, and ends those before it.
-func (l *clustersAndHosts) upTo(place int) (err error) {
+func (l *clustersAndHosts) upTo(place int) error {
 	for ; l.begun <= place; l.begun++ {
-		l.text = append(l.text[:0], "["...)
+		before := "["
 		if l.begun > 0 {
-			l.text = append(l.text[:0], hostsEnd+","...)
+			before = hostsEnd + ","
 		}
-		next := &l.clusters[l.begun]
-		if l.text, err = l.texts.AppendCluster(l.text, next.cluster, next.kept, next.view); err != nil {
+		if err := l.begin(before, l.clusters[l.begun]); err != nil {
 			return err
 		}
-		if _, err = l.out.Write(append(answers.Open(l.text), hostsBegin...)); err != nil {
-			return err
-		}
-		l.hosts = 0
 	}
 	return nil
-}
-
-func (l *clustersAndHosts) host(place int, h *model.Host, kept []byte) (err error) {
-	if err := l.upTo(place); err != nil {
-		return err
-	}
-	l.text = l.text[:0]
-	if l.hosts++; l.hosts > 1 {
-		l.text = append(l.text, ',')
-	}
-	of := &l.clusters[place]
-	view := answers.HostView{SingleNode: of.cluster.SingleNode(), Inventory: true, Connectivity: true, Secrets: of.view.Secrets}
-	if l.text, err = l.texts.AppendHost(l.text, h, kept, view); err != nil {
-		return err
-	}
-	_, err = l.out.Write(l.text)
-	return err
 }
 
 // end begins the clusters that are left, and ends the list.

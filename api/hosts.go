@@ -59,9 +59,10 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 			return err
 		}
 		filter := store.HostFilter{InfraEnvID: id, Connectivity: true, Tenant: admission.Tenant(r)}
+		view := answers.Whole
+		view.Secrets = readsSecrets(r)
 		return s.hostTexts(r.Context(), filter, func(h *model.Host) answers.HostView {
-			view := answers.Whole
-			view.SingleNode, view.Secrets = single[deref(h.ClusterID)], readsSecrets(r)
+			view.SingleNode = single[deref(h.ClusterID)]
 			return view
 		}, yield)
 	})

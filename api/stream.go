@@ -98,19 +98,24 @@ func stream[T any](s *server, w http.ResponseWriter, list func(yield func(T) err
 	return s.respond(http.StatusOK, w, func(out io.Writer) error { return array(out, list) })
 }
 
-// array writes a JSON array whose items come one by one from list.
+// array writes a JSON array whose items come one by one from list. Items that are JSON already are not encoded again.
 func array[T any](out io.Writer, list func(yield func(T) error) error) error {
 	separator := "["
 	err := list(func(item T) error {
-		text, err := encoded(item)
+		text, rendered := any(item).(json.RawMessage)
+		var err error
+		if !rendered {
+			text, err = json.Marshal(item)
+		}
+		if err == nil {
+			_, err = io.WriteString(out, separator)
+		}
 		if err != nil {
 			return err
 		}
-		if _, err := io.WriteString(out, separator); err != nil {
-			return err
-		}
 		separator = ","
-		return text(out)
+		_, err = out.Write(text)
+		return err
 	})
 	if err != nil {
 		return err
@@ -125,19 +130,3 @@ func array[T any](out io.Writer, list func(yield func(T) error) error) error {
 
 // written is JSON that is written part by part, because it is large.
 type written func(out io.Writer) error
-
-// encoded returns the function that writes an item.
-func encoded(item any) (written, error) {
-	if large, ok := item.(written); ok {
-		return large, nil
-	}
-	text, rendered := item.(json.RawMessage)
-	var err error
-	if !rendered {
-		text, err = json.Marshal(item)
-	}
-	return func(out io.Writer) error {
-		_, err := out.Write(text)
-		return err
-	}, err
-}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -10,7 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 
 	"slipway/internal/platform/certificates"
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/httpclient"
 )
 
 // authority makes an authority with its certificate in a file.
@@ -28,24 +28,6 @@ func authority(t *testing.T, name string) (*certificates.Authority, string) {
 	path := filepath.Join(t.TempDir(), name+".pem")
 	require.NoError(t, os.WriteFile(path, pair.Certificate, 0o600))
 	return a, path
-}
-
-// output collects what a process writes.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) has(text string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return bytes.Contains(o.text.Bytes(), []byte(text))
 }
 
 // A company's authority that every machine trusts signs a certificate for the service's name: with a pinned authority that is not the
@@ -65,12 +47,12 @@ func TestAgentRefusesACertificateThatOnlyItsSystemTrusts(t *testing.T) {
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	run := func(flags ...string) *output {
+	run := func(flags ...string) *httpclient.Buffer {
 		root, commands := machine(t)
 		agent := exec.Command(os.Args[0], append([]string{
 			"--url", s.URL, "--infra-env-id", envID, "--host-id", hostID, "--root", root,
 		}, flags...)...)
-		said := &output{}
+		said := &httpclient.Buffer{}
 		agent.Stderr = said
 		agent.Env = append(os.Environ(), commandEnv+"=1", "PULL_SECRET_TOKEN=secret", "PATH="+commands, "SSL_CERT_FILE="+trusted)
 		require.NoError(t, agent.Start())
@@ -81,7 +63,7 @@ func TestAgentRefusesACertificateThatOnlyItsSystemTrusts(t *testing.T) {
 		return said
 	}
 	said := run("--cacert", pinned)
-	await.True(t, func() bool { return said.has("certificate signed by unknown authority") }, "the agent does not say why")
+	await.True(t, func() bool { return strings.Contains(said.String(), "certificate signed by unknown authority") }, "the agent does not say why")
 	require.Empty(t, requests, "its token went nowhere")
 
 	run()

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"net/http/httptest"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,25 +14,8 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/certificates"
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/httpclient"
 )
-
-// output collects what a process writes.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) has(text string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return bytes.Contains(o.text.Bytes(), []byte(text))
-}
 
 func TestControllerRefusesACertificateThatOnlyItsSystemTrusts(t *testing.T) {
 	t.Parallel()
@@ -53,11 +35,11 @@ func TestControllerRefusesACertificateThatOnlyItsSystemTrusts(t *testing.T) {
 	front.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	front.StartTLS()
 	t.Cleanup(front.Close)
-	run := func(more ...string) *output {
+	run := func(more ...string) *httpclient.Buffer {
 		c := command("--kubeconfig", kubeconfig(t))
 		c.Env = append(c.Env, "CLUSTER_ID="+clusterID, "INVENTORY_URL="+front.URL, "PULL_SECRET_TOKEN=variable", "SSL_CERT_FILE="+trusted)
 		c.Env = append(c.Env, more...)
-		said := &output{}
+		said := &httpclient.Buffer{}
 		c.Stderr = said
 		require.NoError(t, c.Start())
 		t.Cleanup(func() {
@@ -67,7 +49,7 @@ func TestControllerRefusesACertificateThatOnlyItsSystemTrusts(t *testing.T) {
 		return said
 	}
 	said := run("CA_CERT_PATH=" + pinned)
-	await.True(t, func() bool { return said.has("certificate signed by unknown authority") }, "the controller does not say why")
+	await.True(t, func() bool { return strings.Contains(said.String(), "certificate signed by unknown authority") }, "the controller does not say why")
 	require.Empty(t, s.tokens, "its token went nowhere")
 
 	run()

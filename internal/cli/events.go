@@ -114,12 +114,7 @@ func (f eventFlags) read(ctx context.Context, c *client.Client, t *Terminal, que
 const eventsPageSize = 1000
 
 // since returns when the events that are wanted begin; zero: any.
-func (f eventFlags) since(t *Terminal) time.Time {
-	if f.Since == 0 {
-		return time.Time{}
-	}
-	return t.Now().Add(-f.Since)
-}
+func (f eventFlags) since(t *Terminal) time.Time { return beginOf(t, f.Since) }
 
 // newest returns the events that are wanted of a list, oldest first.
 func (f eventFlags) newest(t *Terminal, events []wire.Event) []wire.Event {

@@ -32,11 +32,14 @@ func (f listFlags) check() error {
 }
 
 // since returns when the changes that are wanted begin; zero: any.
-func (f listFlags) since(t *Terminal) time.Time {
-	if f.UpdatedSince == 0 {
+func (f listFlags) since(t *Terminal) time.Time { return beginOf(t, f.UpdatedSince) }
+
+// beginOf returns when a time until now began; zero for no time.
+func beginOf(t *Terminal, length time.Duration) time.Time {
+	if length == 0 {
 		return time.Time{}
 	}
-	return t.Now().Add(-f.UpdatedSince)
+	return t.Now().Add(-length)
 }
 
 // wants reports whether an object of a service without filters is in the list.

@@ -217,4 +217,6 @@ func writesADisk(c *wire.Cluster) bool {
 	return slices.ContainsFunc(c.Hosts, writes)
 }
 
-func writes(h wire.Host) bool { return h.Progress.CurrentStage == wire.HostStage(model.StageWritingImageToDisk) }
+func writes(h wire.Host) bool {
+	return h.Progress.CurrentStage == wire.HostStage(model.StageWritingImageToDisk)
+}

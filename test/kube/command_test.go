@@ -1,6 +1,7 @@
 package kube_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,19 +24,36 @@ func (tr *trial) command(t *testing.T, o kube.Object, command, reason, note stri
 	tr.awaitEvent(t, o, reason, note)
 }
 
-// awaitEvent waits for an event about a resource whose note has a text.
+// awaitEvent waits for an event about a resource whose note ends with a text.
 func (tr *trial) awaitEvent(t *testing.T, o kube.Object, reason, note string) {
 	t.Helper()
 	await.True(t, func() bool {
 		var list events.EventList
 		require.NoError(t, tr.kube.List(t.Context(), &list, kube.InNamespace(o.GetNamespace())))
 		for _, e := range list.Items {
-			if e.Regarding.UID == o.GetUID() && e.Reason == reason && strings.Contains(e.Note, note) && e.ReportingController == "slipway-kube" {
+			if e.Regarding.UID == o.GetUID() && e.Reason == reason && strings.HasSuffix(e.Note, note) && e.ReportingController == "slipway-kube" {
 				return true
 			}
 		}
 		return false
 	}, "no event "+reason+": "+note)
+}
+
+// bootstrap waits until one of the hosts is the bootstrap of an installation that runs, and returns its name. It waits for the control
+// plane, and stays as it is while another host has failed.
+func (tr *trial) bootstrap(t *testing.T, hosts ...string) (name string) {
+	t.Helper()
+	await.True(t, func() bool {
+		i := slices.IndexFunc(hosts, func(host string) bool {
+			a := tr.agent(t, host)
+			return a != nil && a.Status.Bootstrap && a.Status.DebugInfo.State == "installing-in-progress"
+		})
+		if i >= 0 {
+			name = hosts[i]
+		}
+		return i >= 0
+	}, "no host is the bootstrap")
+	return name
 }
 
 // commandHosts lets the installation of a cluster whose host "two" fails once end by commands.
@@ -48,8 +66,9 @@ func (tr *trial) commandHosts(t *testing.T) {
 		return a != nil && a.Status.DebugInfo.State == "error"
 	}, "the host does not fail")
 	tr.awaitEvent(t, failed, "Error", "error: "+tr.agent(t, "two").Status.DebugInfo.StateInfo)
-	tr.command(t, tr.agent(t, "one"), "evict", "CommandRefused",
-		"409: host one cannot take the command evict: require a host that failed in a running installation, found status ")
+	working := tr.bootstrap(t, "one", "three")
+	tr.command(t, tr.agent(t, working), "evict", "CommandRefused", "409: host "+working+
+		" cannot take the command evict: require a host that failed in a running installation, found status installing-in-progress")
 	tr.command(t, tr.agent(t, "one"), "restart", "CommandRefused",
 		`restart: annotation slipway.dev/command: require one of evict, reclaim, retry, retry-step, found "restart"`)
 	tr.command(t, tr.install(t), "pause", "CommandAccepted", "pause: accepted")

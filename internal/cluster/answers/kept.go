@@ -57,7 +57,17 @@ func fields(object any) []byte {
 // Texts appends hosts to texts. It reuses memory: goroutines must not share a Texts.
 type Texts struct{ plain []byte }
 
-var errKept = errors.New("the kept text of a host is damaged")
+var errKept = errors.New("the kept text is damaged")
+
+// unpack returns what KeepHost and KeepCluster compress, valid until the next call.
+func (t *Texts) unpack(packed []byte) ([]byte, error) {
+	text, err := s2.Decode(t.plain[:cap(t.plain)], packed)
+	if err != nil {
+		return nil, errors.Join(errKept, err)
+	}
+	t.plain = text
+	return text, nil
+}
 
 // AppendHost appends the JSON of a host. kept is its text, made by KeepHost; h needs no more than its columns and secrets beside it. An
 // empty text renders all of h.
@@ -67,14 +77,13 @@ func (t *Texts) AppendHost(to []byte, h *model.Host, kept []byte, view HostView)
 		return append(to, text...), err
 	}
 	before, size := binary.Uvarint(kept)
-	if size <= 0 {
-		return nil, fmt.Errorf("host %s: %w", h.ID, errKept)
+	text, err := t.unpack(kept[max(0, size):])
+	if err == nil && (size <= 0 || before > uint64(len(text))) {
+		err = errKept
 	}
-	text, err := s2.Decode(t.plain[:cap(t.plain)], kept[size:])
-	if err != nil || before > uint64(len(text)) {
-		return nil, fmt.Errorf("host %s: %w", h.ID, errors.Join(errKept, err))
+	if err != nil {
+		return nil, fmt.Errorf("host %s: %w", h.ID, err)
 	}
-	t.plain = text
 	if !view.Inventory {
 		text = text[:before]
 	}

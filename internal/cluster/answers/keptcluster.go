@@ -61,8 +61,6 @@ func KeepCluster(c *model.Cluster) []byte {
 	return append(kept, s2.EncodeBetter(nil, fields(shown))...)
 }
 
-var errKeptCluster = errors.New("the kept text of a cluster is damaged")
-
 // AppendCluster appends the JSON of a cluster without its field "hosts". kept is its text, made by KeepCluster; c needs no more than its
 // columns and secrets beside it, and gets the settings that its operators and the stages of its hosts depend on. An empty text renders all
 // of c.
@@ -73,19 +71,18 @@ func (t *Texts) AppendCluster(to []byte, c *model.Cluster, kept []byte, view Clu
 	}
 	length, size := binary.Uvarint(kept)
 	if size <= 0 || length > uint64(len(kept)-size) {
-		return nil, fmt.Errorf("cluster %s: %w", c.ID, errKeptCluster)
+		return nil, fmt.Errorf("cluster %s: %w", c.ID, errKept)
 	}
 	origins, packed := kept[size:size+int(length)], kept[size+int(length):]
 	var operated keptOrigins
 	if err := json.Unmarshal(origins, &operated); err != nil {
-		return nil, fmt.Errorf("cluster %s: %w", c.ID, errors.Join(errKeptCluster, err))
+		return nil, fmt.Errorf("cluster %s: %w", c.ID, errors.Join(errKept, err))
 	}
 	c.ControlPlaneCount, c.OLMOperators = operated.ControlPlaneCount, operated.OLMOperators
-	text, err := s2.Decode(t.plain[:cap(t.plain)], packed)
+	text, err := t.unpack(packed)
 	if err != nil {
-		return nil, fmt.Errorf("cluster %s: %w", c.ID, errors.Join(errKeptCluster, err))
+		return nil, fmt.Errorf("cluster %s: %w", c.ID, err)
 	}
-	t.plain = text
 	to = append(append(to, '{'), fields(clusterMomentOf(c, view))...)
 	to = append(append(to, ','), text...)
 	return append(to, '}'), nil

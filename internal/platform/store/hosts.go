@@ -363,17 +363,24 @@ func hostRecord(h *model.Host) (record, error) {
 	return hostTable.record(row), nil
 }
 
-func (s *Store) scanHost(from pgx.Row) (*model.Host, error) {
+func (s *Store) scanHost(from pgx.Row) (*model.Host, error) { return s.scanHostAnd(from) }
+
+// scanHostAnd reads a host and what a query has beside its columns. A row without a document, or facts, leaves their fields empty.
+func (s *Store) scanHostAnd(from pgx.Row, more ...any) (*model.Host, error) {
 	h := &model.Host{}
 	row := hostRow{Host: h}
-	if err := hostTable.scan(from, &row); err != nil {
+	if err := hostTable.scan(from, &row, more...); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(row.Doc, h); err != nil {
-		return nil, fmt.Errorf("decode host %s: %w", h.ID, err)
+	if row.Doc != nil {
+		if err := json.Unmarshal(row.Doc, h); err != nil {
+			return nil, fmt.Errorf("decode host %s: %w", h.ID, err)
+		}
 	}
-	if err := json.Unmarshal(row.Facts, &h.Facts); err != nil {
-		return nil, fmt.Errorf("decode facts of host %s: %w", h.ID, err)
+	if row.Facts != nil {
+		if err := json.Unmarshal(row.Facts, &h.Facts); err != nil {
+			return nil, fmt.Errorf("decode facts of host %s: %w", h.ID, err)
+		}
 	}
 	return h, s.openHost(h, row.Secrets)
 }

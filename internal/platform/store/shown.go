@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -32,17 +31,24 @@ func (r Rendering) cluster(c *model.Cluster) (text []byte, form int16) {
 	return r.Cluster(c), r.Form
 }
 
-// unshown are the conditions that a row has no text in the form of this program, as after an upgrade.
-const (
-	unshown        = `(h.shown is null or h.shown_form <> @form)`
-	unshownCluster = `(c.shown is null or c.shown_form <> @form)`
-	// wholeCluster is the condition that readers need all of a row.
-	wholeCluster = `(` + unshownCluster + ` or octet_length(c.shown) = 0)`
-)
+// unshown returns the condition that a row has no text in the form of this program, as after an upgrade.
+func unshown(alias string) string {
+	return `(` + alias + `.shown is null or ` + alias + `.shown_form <> @form)`
+}
+
+// unreadable returns the condition that readers need all of a row.
+func unreadable(alias string) string {
+	return `(` + unshown(alias) + ` or octet_length(` + alias + `.shown) = 0)`
+}
+
+// shownText returns the expression of the text of a row; null: readers need all of it.
+func shownText(alias string) string {
+	return `case when not ` + unreadable(alias) + ` then ` + alias + `.shown end`
+}
 
 var shownHostColumns = hostTable.selects(
 	"connectivity", "case when @connectivity then h.connectivity end",
-	"doc", "case when "+unshown+" then h.doc end",
+	"doc", "case when "+unreadable("h")+" then h.doc end",
 	"facts", "null::jsonb",
 )
 
@@ -57,60 +63,43 @@ func (s *Store) ShownHosts(ctx context.Context, f HostFilter, yield func(h *mode
 		order = "c.created_at desc, c.id, "
 	}
 	rows, err := s.pool.Query(ctx, `
-		select `+shownHostColumns+`, case when not `+unshown+` then h.shown end
+		select `+shownHostColumns+`, `+shownText("h")+`
 		from `+from+` where `+filteredHosts+`
 		order by `+order+`h.created_at, h.id `+page, args)
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}
-	type shown struct {
-		host *model.Host
-		text []byte
-	}
-	scan := func(from pgx.Row) (out shown, err error) {
-		out.host, out.text, err = s.scanShown(from)
+	return visitShown(rows, s.scanHostAnd, yield)
+}
+
+// shown is a row with its text.
+type shown[T any] struct {
+	row  T
+	text []byte
+}
+
+func visitShown[T any](rows pgx.Rows, scan func(pgx.Row, ...any) (T, error), yield func(T, []byte) error) error {
+	read := func(from pgx.Row) (out shown[T], err error) {
+		out.row, err = scan(from, &out.text)
 		return out, err
 	}
-	return visit(rows, scan, func(one shown) error { return yield(one.host, one.text) })
+	return visit(rows, read, func(one shown[T]) error { return yield(one.row, one.text) })
 }
 
-func (s *Store) scanShown(from pgx.Row) (*model.Host, []byte, error) {
-	h := &model.Host{}
-	row := hostRow{Host: h}
-	var text []byte
-	if err := hostTable.scan(from, &row, &text); err != nil {
-		return nil, nil, err
-	}
-	if text == nil {
-		if err := json.Unmarshal(row.Doc, h); err != nil {
-			return nil, nil, fmt.Errorf("decode host %s: %w", h.ID, err)
-		}
-	}
-	return h, text, s.openHost(h, row.Secrets)
-}
-
-var shownClusterColumns = clusterTable.selects("doc", "case when "+wholeCluster+" then c.doc end")
+var shownClusterColumns = clusterTable.selects("doc", "case when "+unreadable("c")+" then c.doc end")
 
 // ShownClusters works as Clusters, for readers of texts: a cluster with a text has its columns and secrets only, others have no text.
 func (s *Store) ShownClusters(ctx context.Context, f ClusterFilter, yield func(c *model.Cluster, text []byte) error) error {
 	args := f.args()
 	args["form"] = s.rendering.Form
 	rows, err := s.pool.Query(ctx, `
-		select `+shownClusterColumns+`, case when not `+wholeCluster+` then c.shown end
+		select `+shownClusterColumns+`, `+shownText("c")+`
 		from `+clusterTables+` where `+filteredClusters+`
 		order by c.created_at desc, c.id `+page, args)
 	if err != nil {
 		return fmt.Errorf("list clusters: %w", err)
 	}
-	type shown struct {
-		cluster *model.Cluster
-		text    []byte
-	}
-	scan := func(from pgx.Row) (out shown, err error) {
-		out.cluster, err = s.scanClusterAnd(from, &out.text)
-		return out, err
-	}
-	return visit(rows, scan, func(one shown) error { return yield(one.cluster, one.text) })
+	return visitShown(rows, s.scanClusterAnd, yield)
 }
 
 // KeepTexts renders some of the hosts and clusters that have no text in the form of this program, at most so many of each. It returns
@@ -147,7 +136,7 @@ func (s *Store) KeepTexts(ctx context.Context, atMost int) (more bool, err error
 func (s *Store) unshownHosts(ctx context.Context, tx pgx.Tx, atMost int) ([]*model.Host, error) {
 	rows, err := tx.Query(ctx, `
 		select `+narrowHostColumns+` from `+hostTables+`
-		where h.deleted_at is null and `+unshown+`
+		where h.deleted_at is null and `+unshown("h")+`
 		limit @limit for update of h skip locked`, pgx.NamedArgs{"form": s.rendering.Form, "limit": atMost})
 	if err != nil {
 		return nil, err
@@ -159,7 +148,7 @@ func (s *Store) unshownHosts(ctx context.Context, tx pgx.Tx, atMost int) ([]*mod
 func (s *Store) unshownClusters(ctx context.Context, tx pgx.Tx, atMost int) ([]*model.Cluster, error) {
 	rows, err := tx.Query(ctx, `
 		select `+clusterColumns+` from `+clusterTables+`
-		where c.deleted_at is null and `+unshownCluster+`
+		where c.deleted_at is null and `+unshown("c")+`
 		limit @limit for update of c skip locked`, pgx.NamedArgs{"form": s.rendering.Form, "limit": atMost})
 	if err != nil {
 		return nil, err
