@@ -63,7 +63,9 @@ func TestAgentRefusesACertificateThatOnlyItsSystemTrusts(t *testing.T) {
 		return said
 	}
 	said := run("--cacert", pinned)
-	await.True(t, func() bool { return strings.Contains(said.String(), "certificate signed by unknown authority") }, "the agent does not say why")
+	await.True(t, func() bool {
+		return strings.Contains(said.String(), "certificate signed by unknown authority")
+	}, "the agent does not say why")
 	require.Empty(t, requests, "its token went nowhere")
 
 	run()

@@ -49,7 +49,9 @@ func TestControllerRefusesACertificateThatOnlyItsSystemTrusts(t *testing.T) {
 		return said
 	}
 	said := run("CA_CERT_PATH=" + pinned)
-	await.True(t, func() bool { return strings.Contains(said.String(), "certificate signed by unknown authority") }, "the controller does not say why")
+	await.True(t, func() bool {
+		return strings.Contains(said.String(), "certificate signed by unknown authority")
+	}, "the controller does not say why")
 	require.Empty(t, s.tokens, "its token went nowhere")
 
 	run()
