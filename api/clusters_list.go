@@ -26,9 +26,11 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 	if r.URL.Query().Get("openshift_cluster_id") != "" { // zeros are an id too, which no cluster has
 		filter.OpenShiftClusterID = &params.OpenshiftClusterID
 	}
+	if same, err := s.unchanged(w, r, store.Reading{}); same || err != nil {
+		return err
+	}
 	if params.WithHosts {
-		return s.respond(http.StatusOK, w, func(out io.Writer) error {
-			s.bringUpToDate(r.Context(), store.Reading{})
+		return s.respond(http.StatusOK, w, r, func(out io.Writer) error {
 			view, err := s.clusterViews(r)
 			if err != nil {
 				return err
@@ -36,8 +38,7 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 			return s.clustersWithHosts(r.Context(), out, filter, view)
 		})
 	}
-	return stream(s, w, func(yield func(json.RawMessage) error) error {
-		s.bringUpToDate(r.Context(), store.Reading{})
+	return stream(s, w, r, func(yield func(json.RawMessage) error) error {
 		view, err := s.clusterViews(r)
 		if err != nil {
 			return err
@@ -72,11 +73,13 @@ func (s *server) clusterViews(r *http.Request, clusters ...uuid.UUID) (func(*mod
 // V2GetCluster reads one cluster, with its hosts unless they are excluded. An
 // administrator may read a deleted one, which has no hosts.
 func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetClusterParams) error {
+	if same, err := s.unchanged(w, r, store.Reading{ClusterID: id}); same || err != nil {
+		return err
+	}
 	deleted := params.GetUnregisteredClusters && admission.CallerOf(r).Admin
 	if !params.ExcludeHosts && !deleted {
-		return s.replyCluster(http.StatusOK, w, r, id)
+		return s.replyDefinition(http.StatusOK, w, r, id)
 	}
-	s.bringUpToDate(r.Context(), store.Reading{ClusterID: id})
 	read := s.Store.Cluster
 	if deleted {
 		read = s.Store.KeptCluster
@@ -86,7 +89,7 @@ func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UU
 		return err
 	}
 	if c.DeletedAt.IsZero() && !params.ExcludeHosts {
-		return s.replyCluster(http.StatusOK, w, r, id)
+		return s.replyDefinition(http.StatusOK, w, r, id)
 	}
 	view, err := s.viewOf(r.Context(), c)
 	if err != nil {

@@ -153,7 +153,7 @@ func (s *server) replyDefinition(status int, w http.ResponseWriter, r *http.Requ
 	}
 	view.Secrets = readsSecrets(r)
 	whole := s.wholeCluster(r.Context(), c, view)
-	return s.respond(status, w, func(out io.Writer) error {
+	return s.respond(status, w, r, func(out io.Writer) error {
 		if err := whole(out); err != nil {
 			return err
 		}

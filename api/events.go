@@ -43,7 +43,7 @@ func (s *server) V2ListEvents(w http.ResponseWriter, r *http.Request, params wir
 		exposed = append(exposed, c.header)
 	}
 	w.Header().Set("Access-Control-Expose-Headers", strings.Join(exposed, ", "))
-	return stream(s, w, func(yield func(wire.Event) error) error {
+	return stream(s, w, r, func(yield func(wire.Event) error) error {
 		return s.Store.EachEvent(ctx, filter, func(e model.Event) error { return yield(eventToWire(e)) })
 	})
 }

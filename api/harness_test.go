@@ -51,6 +51,7 @@ type service struct {
 	discovery    *discovery.Service
 	evaluation   *evaluation.Evaluator
 	logged       *httpclient.Buffer
+	tags         *answersByTag
 	connections  *sync.Map // states of connections that were opened to it, by their address
 }
 
@@ -61,6 +62,7 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	sealer, err := encryption.New(bytes.Repeat([]byte{7}, encryption.KeySize))
 	require.NoError(t, err)
 	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &httpclient.Buffer{}, database: database, connections: &sync.Map{}}
+	s.tags = &answersByTag{bodies: map[string]string{}}
 	s.store, err = store.Open(t.Context(), store.Options{
 		URL: database, Sealer: sealer, Now: time.Now, Rendering: kepttexts.Rendering,
 	})
@@ -133,7 +135,11 @@ func (s *service) send(method, path string, body any, headers ...string) reply {
 	if strings.HasPrefix(path, api.OwnPath) {
 		root = ""
 	}
-	return httpclient.Send(s.t, method, s.url+root+path, body, headers...)
+	r := httpclient.Send(s.t, method, s.url+root+path, body, headers...)
+	if method == http.MethodGet {
+		s.tags.compare(s.t, path, headers, r)
+	}
+	return r
 }
 
 // want makes a request that must have a status.

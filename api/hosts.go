@@ -19,8 +19,10 @@ import (
 // ListClusterHosts lists the hosts of a cluster; inventory and connectivity, by far the
 // largest parts, on request only.
 func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.ListClusterHostsParams) error {
-	return stream(s, w, func(yield func(json.RawMessage) error) error {
-		s.bringUpToDate(r.Context(), store.Reading{ClusterID: id})
+	if same, err := s.unchanged(w, r, store.Reading{ClusterID: id}); same || err != nil {
+		return err
+	}
+	return stream(s, w, r, func(yield func(json.RawMessage) error) error {
 		c, err := s.Store.Cluster(r.Context(), id)
 		if err != nil {
 			return err
@@ -49,11 +51,13 @@ func oneOrAny(value string) []string {
 
 // V2ListHosts lists the hosts of an InfraEnv.
 func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
-	return stream(s, w, func(yield func(json.RawMessage) error) error {
+	if same, err := s.unchanged(w, r, store.Reading{InfraEnvID: id}); same || err != nil {
+		return err
+	}
+	return stream(s, w, r, func(yield func(json.RawMessage) error) error {
 		if _, err := s.Store.InfraEnv(r.Context(), id); err != nil {
 			return err
 		}
-		s.bringUpToDate(r.Context(), store.Reading{InfraEnvID: id})
 		single, err := s.Store.SingleNodeClusters(r.Context(), id)
 		if err != nil {
 			return err
@@ -84,6 +88,9 @@ func (s *server) hostTexts(
 
 // V2GetHost reads one host.
 func (s *server) V2GetHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
+	if same, err := s.unchanged(w, r, store.Reading{InfraEnvID: infraEnvID, HostID: hostID}); same || err != nil {
+		return err
+	}
 	view, err := s.hostView(r, infraEnvID, hostID)
 	if err != nil {
 		return err
@@ -167,7 +174,6 @@ func (s *server) V2ResetHost(w http.ResponseWriter, r *http.Request, infraEnvID,
 // hostView reads what the API shows of a host.
 func (s *server) hostView(r *http.Request, infraEnvID, hostID uuid.UUID) (wire.Host, error) {
 	ctx := r.Context()
-	s.bringUpToDate(ctx, store.Reading{InfraEnvID: infraEnvID, HostID: hostID})
 	h, err := s.Store.Host(ctx, infraEnvID, hostID)
 	if err != nil {
 		return wire.Host{}, err
@@ -186,6 +192,7 @@ func (s *server) hostView(r *http.Request, infraEnvID, hostID uuid.UUID) (wire.H
 
 // replyHost answers with a host as it now stands.
 func (s *server) replyHost(how reply, w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
+	s.bringUpToDate(r.Context(), store.Reading{InfraEnvID: infraEnvID, HostID: hostID})
 	view, err := s.hostView(r, infraEnvID, hostID)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"slipway/internal/hostconfig/ignition"
@@ -55,14 +54,8 @@ func (f file) headers(w http.ResponseWriter) {
 // known reports whether a client has the file: by its tag, or without one by its date (RFC 9110, section 13.2.2). A date later than
 // ours belongs to another state: clocks are set back, and databases restored.
 func (f file) known(r *http.Request) bool {
-	if tags := r.Header.Values("If-None-Match"); len(tags) > 0 {
-		for tag := range strings.SplitSeq(strings.Join(tags, ","), ",") {
-			tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
-			if tag == f.tag || tag == "*" {
-				return true
-			}
-		}
-		return false
+	if len(r.Header.Values("If-None-Match")) > 0 {
+		return hasTag(r, f.tag) || hasTag(r, "*")
 	}
 	since, err := http.ParseTime(r.Header.Get("If-Modified-Since"))
 	return err == nil && f.changed.Equal(since)

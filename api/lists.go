@@ -27,8 +27,10 @@ func (s *server) findClusters(w http.ResponseWriter, r *http.Request) error {
 	if q.err != nil {
 		return q.err
 	}
-	s.bringUpToDate(r.Context(), store.Reading{})
-	return s.respondPage(w, p, "clusters", func(yield func(json.RawMessage) error) error { return s.clusterPage(r, filter, p, yield) })
+	if same, err := s.unchanged(w, r, store.Reading{}); same || err != nil {
+		return err
+	}
+	return s.respondPage(w, r, p, "clusters", func(yield func(json.RawMessage) error) error { return s.clusterPage(r, filter, p, yield) })
 }
 
 // clusterPage calls yield with the JSON of each cluster of a page, valid until the next one. Clusters are read before what is counted for
@@ -74,7 +76,11 @@ func (s *server) findHosts(w http.ResponseWriter, r *http.Request) error {
 	if err := s.hostsExist(r, filter); err != nil {
 		return err
 	}
-	return s.respondPage(w, p, "hosts", func(yield func(json.RawMessage) error) error {
+	of := store.Reading{ClusterID: filter.ClusterID, InfraEnvID: filter.InfraEnvID}
+	if same, err := s.unchanged(w, r, of); same || err != nil {
+		return err
+	}
+	return s.respondPage(w, r, p, "hosts", func(yield func(json.RawMessage) error) error {
 		single, err := s.Store.SingleNodeClusters(r.Context(), filter.InfraEnvID)
 		if err != nil {
 			return err
@@ -122,7 +128,7 @@ func hostQuery(r *http.Request, q *pageQuery) (store.HostFilter, answers.HostVie
 	return filter, view
 }
 
-// hostsExist makes sure that the cluster and the InfraEnv of a filter exist, and evaluates what changed in them.
+// hostsExist makes sure that the cluster and the InfraEnv of a filter exist.
 func (s *server) hostsExist(r *http.Request, filter store.HostFilter) error {
 	if filter.ClusterID != uuid.Nil {
 		if _, err := s.Store.Cluster(r.Context(), filter.ClusterID); err != nil {
@@ -134,7 +140,6 @@ func (s *server) hostsExist(r *http.Request, filter store.HostFilter) error {
 			return err
 		}
 	}
-	s.bringUpToDate(r.Context(), store.Reading{ClusterID: filter.ClusterID, InfraEnvID: filter.InfraEnvID})
 	return nil
 }
 
@@ -151,7 +156,7 @@ func (s *server) findEvents(w http.ResponseWriter, r *http.Request) error {
 	if q.err != nil {
 		return q.err
 	}
-	return s.respondPage(w, p, "events", func(yield func(json.RawMessage) error) error {
+	return s.respondPage(w, r, p, "events", func(yield func(json.RawMessage) error) error {
 		return s.Store.EachEvent(r.Context(), filter, func(e model.Event) error {
 			if !p.takes(eventKey(e.ID)) {
 				return nil
@@ -188,8 +193,10 @@ func (p *paged) takes(key []byte) bool {
 }
 
 // respondPage answers with an object that has the items of a page, and the token of the next one.
-func (s *server) respondPage(w http.ResponseWriter, p *paged, items string, list func(yield func(json.RawMessage) error) error) error {
-	return s.respond(http.StatusOK, w, func(out io.Writer) error {
+func (s *server) respondPage(
+	w http.ResponseWriter, r *http.Request, p *paged, items string, list func(yield func(json.RawMessage) error) error,
+) error {
+	return s.respond(http.StatusOK, w, r, func(out io.Writer) error {
 		if _, err := io.WriteString(out, `{"`+items+`":`); err != nil {
 			return err
 		}

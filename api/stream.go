@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"slipway/internal/platform/coding"
 	"slipway/internal/platform/spool"
 )
 
@@ -73,15 +74,20 @@ func applied(w http.ResponseWriter, wait time.Duration) {
 	w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
 }
 
-// respond answers with the JSON that write produces. Nothing is sent before all of it is there: a client that reads slowly holds no
-// connection of the database, and an error has its own status.
-func (s *server) respond(status int, w http.ResponseWriter, write written) error {
+// respond answers with the JSON that write produces, compressed when the client asks for it. Nothing is sent before all of it is there: a
+// client that reads slowly holds no connection of the database, and an error has its own status.
+func (s *server) respond(status int, w http.ResponseWriter, r *http.Request, write written) error {
 	whole := spool.New(inMemory)
 	defer func() { _ = whole.Close() }()
-	out := bufio.NewWriterSize(whole, part)
-	if err := errors.Join(write(out), out.Flush()); err != nil {
+	coded := coding.NewWriter(whole, coding.Of(r))
+	out := bufio.NewWriterSize(coded, part)
+	if err := errors.Join(write(out), out.Flush(), coded.Close()); err != nil {
 		return err
 	}
+	if c := coded.Coding(); c != coding.Identity {
+		w.Header().Set("Content-Encoding", string(c))
+	}
+	w.Header().Add("Vary", "Accept-Encoding")
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.FormatInt(whole.Len(), 10))
 	client := newPatient(w, s.Now)
@@ -94,8 +100,8 @@ func (s *server) respond(status int, w http.ResponseWriter, write written) error
 
 // stream answers with a JSON array whose items come one by one from list, which calls
 // yield for each.
-func stream[T any](s *server, w http.ResponseWriter, list func(yield func(T) error) error) error {
-	return s.respond(http.StatusOK, w, func(out io.Writer) error { return array(out, list) })
+func stream[T any](s *server, w http.ResponseWriter, r *http.Request, list func(yield func(T) error) error) error {
+	return s.respond(http.StatusOK, w, r, func(out io.Writer) error { return array(out, list) })
 }
 
 // array writes a JSON array whose items come one by one from list. Items that are JSON already are not encoded again.

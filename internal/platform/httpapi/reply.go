@@ -118,6 +118,7 @@ func Fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // Refuse answers with a status code and a sentence, in the form of the v2 API.
 func Refuse(w http.ResponseWriter, status int, text string) {
+	w.Header().Del("Etag") // of what cannot be read
 	JSON(w, status, wire.Error{
 		Kind: wire.ErrorKindError, ID: int32(status), Code: strconv.Itoa(status), Reason: text, //nolint:gosec // three digits
 	})

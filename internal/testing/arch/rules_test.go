@@ -80,6 +80,7 @@ var allowed = []importRule{
 	{"internal/testing/tartest", nil, "reads what tests are given"},
 	{"internal/testing/realinstall", nil, "data for tests"},
 	{"internal/platform/spool", nil, "keeps bytes"},
+	{"internal/platform/coding", nil, "compresses bytes"},
 	{"internal/platform/lru", nil, "keeps values"},
 	{"internal/platform/filelock", nil, "locks files"},
 	{"internal/testing/isotest", nil, "images for tests"},
@@ -215,7 +216,7 @@ var allowed = []importRule{
 		slices.Concat([]string{
 			"api/admission", "internal/platform/auth", "internal/service/discovery", "internal/service/transitions", "internal/service/quota",
 			"internal/images/imageurl", "internal/platform/audit", "internal/platform/httpapi",
-			"internal/platform/spool",
+			"internal/platform/spool", "internal/platform/coding",
 		}, files, nouns),
 		"never activities or workflows",
 	},

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+)
+
+// Version returns the place in the feed of the newest change of what is read. Whoever reads after that sees this change and all before:
+// the same version is the same content, but for when hosts were heard last.
+func (s *Store) Version(ctx context.Context, of Reading) (Cursor, error) {
+	newest, args := `f.last`, []any{}
+	switch {
+	case of.ClusterID != uuid.Nil:
+		newest, args = `(select max(n) from changes where cluster_id = $1)`, []any{of.ClusterID}
+	case of.HostID != uuid.Nil:
+		newest = `(select n from changes where object_id = $2 and infra_env_id = $1 and kind = 'host')`
+		args = []any{of.InfraEnvID, of.HostID}
+	case of.InfraEnvID != uuid.Nil:
+		newest, args = `(select max(n) from changes where infra_env_id = $1)`, []any{of.InfraEnvID}
+	}
+	for {
+		var version Cursor
+		var waiting bool
+		err := s.pool.QueryRow(ctx, `
+			select f.epoch, exists (select from change_log), coalesce(`+newest+`, 0) from change_feed f`, args...,
+		).Scan(&version.epoch, &waiting, &version.n)
+		if err != nil {
+			return Cursor{}, fmt.Errorf("read the newest change: %w", err)
+		}
+		if !waiting {
+			return version, nil
+		}
+		if _, err := s.NumberChanges(ctx); err != nil {
+			return Cursor{}, err
+		}
+	}
+}
