@@ -51,7 +51,9 @@ func newLocal(t *testing.T, mode auth.Mode, change ...func(*api.Options)) *local
 	for _, c := range change {
 		c(&options)
 	}
-	l.closed = &service{t: t, url: serve(t, options), store: l.store, blob: l.blob, logged: l.logged, orchestrator: l.orchestrator}
+	l.closed = &service{
+		t: t, url: serve(t, options), store: l.store, blob: l.blob, logged: l.logged, orchestrator: l.orchestrator, tags: l.tags,
+	}
 	return l
 }
 

@@ -42,7 +42,9 @@ func TestThousandHostsBehindOneAddressMeetNoLimit(t *testing.T) {
 	l.service = newService(t, func(o *api.Options) { o.Now = clock.now; options = *o })
 	l.tokens.TokenKey = l.store.TokenKey
 	options.Identity, options.Discovery = l.tokens, busyDiscovery{options.Discovery}
-	l.closed = &service{t: t, url: serve(t, options), store: l.store, blob: l.blob, logged: l.logged, orchestrator: l.orchestrator}
+	l.closed = &service{
+		t: t, url: serve(t, options), store: l.store, blob: l.blob, logged: l.logged, orchestrator: l.orchestrator, tags: l.tags,
+	}
 	e := l.infraEnv(uuid.Nil)
 	link, err := l.tokens.ImageLink(must(l.store.InfraEnv(t.Context(), e.ID)), time.Time{})
 	require.NoError(t, err)

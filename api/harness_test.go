@@ -136,7 +136,7 @@ func (s *service) send(method, path string, body any, headers ...string) reply {
 		root = ""
 	}
 	r := httpclient.Send(s.t, method, s.url+root+path, body, headers...)
-	if method == http.MethodGet {
+	if method == http.MethodGet && s.tags != nil {
 		s.tags.compare(s.t, path, headers, r)
 	}
 	return r

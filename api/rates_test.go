@@ -26,7 +26,9 @@ func TestFloodsAreAnsweredWithATimeToComeAgain(t *testing.T) {
 	l.service = newService(t, func(o *api.Options) { o.Now = func() time.Time { return now }; options = *o })
 	l.tokens.TokenKey = l.store.TokenKey
 	options.Identity = l.tokens
-	l.closed = &service{t: t, url: serve(t, options), store: l.store, blob: l.blob, logged: l.logged, orchestrator: l.orchestrator}
+	l.closed = &service{
+		t: t, url: serve(t, options), store: l.store, blob: l.blob, logged: l.logged, orchestrator: l.orchestrator, tags: l.tags,
+	}
 	e := l.infraEnv(uuid.Nil)
 	flooding, quiet := l.host(e.ID), l.host(e.ID)
 	poll := func(host uuid.UUID, token string) reply {
