@@ -53,7 +53,8 @@ func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Clust
 		return err
 	}
 	audit.Add(r.Context(), func(e *model.AuditEntry) { e.ClusterID = &c.ID })
-	return s.replyDefinition(http.StatusCreated, w, r, c.ID)
+	// As it was defined: clients expect the status every cluster begins with, which the evaluation may have replaced already.
+	return s.replyWhole(http.StatusCreated, w, r, c)
 }
 
 // V2DeregisterCluster deletes a cluster and the hosts of its InfraEnvs, unbinds its other hosts, and ends workflows that wait for a
@@ -134,16 +135,6 @@ func requireStatus(verb string, c *model.Cluster, allowed []model.ClusterStatus)
 		names[i] = string(status)
 	}
 	return model.Conflictf("cluster %s cannot be %s: require status %s, found %s", c.Name, verb, strings.Join(names, " or "), c.Status)
-}
-
-// clusterView reads what the API shows of a cluster besides its hosts.
-func (s *server) clusterView(ctx context.Context, id uuid.UUID) (*model.Cluster, answers.ClusterView, error) {
-	c, err := s.Store.Cluster(ctx, id)
-	if err != nil {
-		return nil, answers.ClusterView{}, err
-	}
-	view, err := s.viewOf(ctx, c)
-	return c, view, err
 }
 
 // bringUpToDate makes the next read show statuses and validations after earlier changes. When it fails the read is answered without

@@ -78,7 +78,7 @@ func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UU
 	}
 	deleted := params.GetUnregisteredClusters && admission.CallerOf(r).Admin
 	if !params.ExcludeHosts && !deleted {
-		return s.replyDefinition(http.StatusOK, w, r, id)
+		return s.replyStored(http.StatusOK, w, r, id)
 	}
 	read := s.Store.Cluster
 	if deleted {
@@ -89,7 +89,7 @@ func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UU
 		return err
 	}
 	if c.DeletedAt.IsZero() && !params.ExcludeHosts {
-		return s.replyDefinition(http.StatusOK, w, r, id)
+		return s.replyStored(http.StatusOK, w, r, id)
 	}
 	view, err := s.viewOf(r.Context(), c)
 	if err != nil {

@@ -142,12 +142,21 @@ func (l *clustersAndHosts) end() error {
 // replyCluster answers with a cluster as it now stands, with its hosts.
 func (s *server) replyCluster(status int, w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	s.bringUpToDate(r.Context(), store.Reading{ClusterID: id})
-	return s.replyDefinition(status, w, r, id)
+	return s.replyStored(status, w, r, id)
 }
 
-// replyDefinition answers with a cluster that was just defined. Clients expect the status every cluster begins with.
-func (s *server) replyDefinition(status int, w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
-	c, view, err := s.clusterView(r.Context(), id)
+// replyStored answers with a cluster as its row is.
+func (s *server) replyStored(status int, w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
+	c, err := s.Store.Cluster(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return s.replyWhole(status, w, r, c)
+}
+
+// replyWhole answers with a cluster, and with its hosts as they now are.
+func (s *server) replyWhole(status int, w http.ResponseWriter, r *http.Request, c *model.Cluster) error {
+	view, err := s.viewOf(r.Context(), c)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,12 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
@@ -240,4 +242,29 @@ func TestMastersTakeWorkUntilThereAreTwoWorkers(t *testing.T) {
 		s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Role = role })
 	}
 	require.False(t, forced(), "two masters, an arbiter and two workers")
+}
+
+// Clients expect the status that every cluster begins with, also when the cluster is evaluated before its registration is answered.
+func TestRegistrationIsAnsweredAsDefined(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	conn, err := pgx.Connect(t.Context(), s.database)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.Background()) }()
+	_, err = conn.Exec(t.Context(), `
+		create function slipway.evaluated_at_once() returns trigger language plpgsql as $$
+		begin
+		  update slipway.clusters set status = 'pending-for-input', shown = null where id = new.id;
+		  return null;
+		end $$;
+		create constraint trigger evaluated_at_once after insert on slipway.clusters deferrable initially deferred
+		  for each row execute function slipway.evaluated_at_once()`)
+	require.NoError(t, err)
+	c := s.cluster(nil)
+	require.Equal(t, wire.ClusterStatusInsufficient, c.Status)
+	read := s.readCluster(c.ID)
+	require.Equal(t, wire.ClusterStatus("pending-for-input"), read.Status)
+	require.Equal(t, wire.Text(c.CreatedAt), wire.Text(read.CreatedAt))
+	require.NotEmpty(t, c.MonitoredOperators)
+	require.Equal(t, wire.Text(c.MonitoredOperators), wire.Text(read.MonitoredOperators))
 }

@@ -16,6 +16,7 @@ const abuseHold = 5
 // one that it answers at once. A host that gets another answer, or none, counts it and comes again after a second.
 type polling struct {
 	*service
+	held  int // seconds that the service holds a poll
 	stop  context.CancelFunc
 	group sync.WaitGroup
 
@@ -48,14 +49,17 @@ func (p *polls) lostInAll() (n int) {
 }
 
 // poll makes every machine ask until end is called, the first polls evenly over the time that one is held.
-func (s *service) poll(machines []*machine) *polling {
+func (s *service) poll(machines []*machine) *polling { return s.pollFor(abuseHold, machines) }
+
+// pollFor works as poll with polls that are held for so many seconds.
+func (s *service) pollFor(held int, machines []*machine) *polling {
 	s.tb.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	p := &polling{service: s, stop: stop}
+	p := &polling{service: s, held: held, stop: stop}
 	for n, m := range machines {
-		m.waits = abuseHold
+		m.waits = held
 		p.group.Go(func() {
-			sleep(ctx, abuseHold*time.Second*time.Duration(n)/time.Duration(len(machines)))
+			sleep(ctx, time.Duration(held)*time.Second*time.Duration(n)/time.Duration(len(machines)))
 			for ctx.Err() == nil {
 				if err := p.session(ctx, m); err != nil && ctx.Err() == nil {
 					p.note(polls{lost: map[string]int{err.Error(): 1}})
@@ -89,7 +93,7 @@ func (p *polling) session(ctx context.Context, m *machine) error {
 		if err != nil {
 			return err
 		}
-		if late := time.Since(begun) - abuseHold*time.Second; idle && late > 0 {
+		if late := time.Since(begun) - time.Duration(p.held)*time.Second; idle && late > 0 {
 			p.note(polls{late: []time.Duration{late}})
 		}
 		begun = time.Now()
@@ -109,7 +113,7 @@ func (p *polling) session(ctx context.Context, m *machine) error {
 
 // ask sends a poll. It reports whether the host has nothing to do; what it has is asked for again.
 func (m *machine) ask(l *line, request []byte) (idle bool, err error) {
-	status, body, err := m.call(l, request, abuseHold*time.Second+callLimit)
+	status, body, err := m.call(l, request, heldLimit)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("ask for steps: answered %d", status)
 	}

@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -53,11 +54,23 @@ func (s *service) newClusterOf(name, version, pullSecret string) *cluster {
 		Name: name, PullSecret: pullSecret, ClusterID: &defined.ID,
 	})
 	require.NoError(s.tb, err)
-	config, err := s.client.DiscoveryIgnition(s.tb.Context(), env.ID)
+	c, err := s.booted(s.tb.Context(), defined.ID, env.ID)
 	require.NoError(s.tb, err)
+	c.peers = math.MaxInt
+	return c
+}
+
+// booted returns a cluster with what hosts boot from.
+func (s *service) booted(ctx context.Context, id, infraEnv uuid.UUID) (*cluster, error) {
+	config, err := s.client.DiscoveryIgnition(ctx, infraEnv)
+	if err != nil {
+		return nil, err
+	}
 	image, err := sim.ReadDiscovery(config)
-	require.NoError(s.tb, err)
-	return &cluster{service: s, id: defined.ID, infraEnv: env.ID, agent: image.AgentVersion, token: image.Token.Reveal(), peers: math.MaxInt}
+	if err != nil {
+		return nil, err
+	}
+	return &cluster{service: s, id: id, infraEnv: infraEnv, agent: image.AgentVersion, token: image.Token.Reveal()}, nil
 }
 
 // dial connects to the service until the benchmark ends.

@@ -42,6 +42,12 @@ type installer struct {
 
 func newInstaller(tb testing.TB) *installer {
 	tb.Helper()
+	return newInstallerOf(tb, &service{})
+}
+
+// newInstallerOf starts a service with the settings of s.
+func newInstallerOf(tb testing.TB, s *service) *installer {
+	tb.Helper()
 	needs(tb)
 	demo, err := filepath.Abs(filepath.Join(filepath.Dir(*program), "slipway-demo"))
 	require.NoError(tb, err)
@@ -56,12 +62,12 @@ func newInstaller(tb testing.TB) *installer {
 	}})
 	require.NoError(tb, err)
 	auth := base64.StdEncoding.EncodeToString([]byte("bench:bench"))
+	s.tb = tb
+	s.arguments = []string{"--insecure-registry", registry.Address(), "--installer-user", "0", "--installer-paths", demo}
+	// Agents of benchmarks fetch no images: the address is in steps only.
+	s.env = []string{"RELEASE_IMAGES=" + string(offered), "IMAGE_SERVICE_BASE_URL=http://127.0.0.1:1"}
 	return &installer{
-		service: launch(&service{
-			tb: tb, arguments: []string{"--insecure-registry", registry.Address(), "--installer-user", "0", "--installer-paths", demo},
-			// Agents of benchmarks fetch no images: the address is in steps only.
-			env: []string{"RELEASE_IMAGES=" + string(offered), "IMAGE_SERVICE_BASE_URL=http://127.0.0.1:1"},
-		}),
+		service:    launch(s),
 		pullSecret: fmt.Sprintf(`{"auths":{%q:{"auth":%q},"cloud.openshift.com":{"auth":%[2]q}}}`, registry.Address(), auth),
 	}
 }

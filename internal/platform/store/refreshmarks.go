@@ -74,7 +74,9 @@ func (s *Store) Behind(ctx context.Context, of Reading, hosts, limit int) ([]Ref
 		subjects = `p.subject_id = (select coalesce(h.cluster_id, h.infra_env_id) from hosts h where h.infra_env_id = $3 and h.id = $4)`
 		args = append(args, of.InfraEnvID, of.HostID)
 	case of.InfraEnvID != uuid.Nil:
-		subjects = `p.subject_id in (select coalesce(h.cluster_id, h.infra_env_id) from hosts h where h.infra_env_id = $3)`
+		// Not a join: hosts are looked at for the few that are behind only.
+		subjects = `(
+		  select true from hosts h where h.infra_env_id = $3 and coalesce(h.cluster_id, h.infra_env_id) = p.subject_id limit 1)`
 		args = append(args, of.InfraEnvID)
 	}
 	rows, err := s.pool.Query(ctx, `
