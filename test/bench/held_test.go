@@ -69,6 +69,7 @@ func (a *agents) live(ctx context.Context, m *machine) {
 		steps, err := m.answer(l, m.wait, heldLimit)
 		var rebooted bool
 		if err == nil {
+			m.takeController(steps)
 			rebooted, err = m.leave(l, steps)
 		}
 		if err != nil && ctx.Err() == nil {

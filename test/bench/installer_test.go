@@ -24,6 +24,7 @@ import (
 	"slipway/internal/client"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/steps"
+	"slipway/internal/model"
 	"slipway/internal/sim/payload"
 	"slipway/internal/wire"
 )
@@ -135,17 +136,18 @@ func (c *cluster) completes(limit time.Duration) {
 // are available at once. What fails is repeated, as there.
 func (c *cluster) reportCompletion(ctx context.Context) error {
 	again := client.WithRetry(callLimit)
-	enter := func(stage wire.FinalizingStage) error { return c.client.FinalizingProgress(ctx, c.id, stage, again) }
+	reporter := c.controllerClient()
+	enter := func(stage wire.FinalizingStage) error { return reporter.FinalizingProgress(ctx, c.id, stage, again) }
 	if err := enter(wire.FinalizingStageWaitingForClusterOperators); err != nil {
 		return err
 	}
-	operators, err := c.client.MonitoredOperators(ctx, c.id, again)
+	operators, err := reporter.MonitoredOperators(ctx, c.id, again)
 	if err != nil {
 		return err
 	}
 	for _, o := range operators {
 		report := wire.OperatorMonitorReport{Name: o.Name, Status: wire.OperatorStatusAvailable, Version: release}
-		if err := c.client.ReportOperator(ctx, c.id, report, again); err != nil {
+		if err := reporter.ReportOperator(ctx, c.id, report, again); err != nil {
 			return err
 		}
 	}
@@ -156,7 +158,7 @@ func (c *cluster) reportCompletion(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.client.UploadIngressCert(ctx, c.id, ca, again); err != nil {
+	if err := reporter.UploadIngressCert(ctx, c.id, ca, again); err != nil {
 		return err
 	}
 	for _, stage := range []wire.FinalizingStage{
@@ -167,7 +169,18 @@ func (c *cluster) reportCompletion(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.client.CompleteInstallation(ctx, c.id, wire.CompletionParams{IsSuccess: true}, again)
+	return reporter.CompleteInstallation(ctx, c.id, wire.CompletionParams{IsSuccess: true}, again)
+}
+
+// controllerClient returns a client with the credential that a host of the cluster got for its controller.
+func (c *cluster) controllerClient() *client.Client {
+	c.tb.Helper()
+	for _, m := range c.machines {
+		if token := m.controller.Load(); token != nil {
+			return c.clientWith(client.Options{Token: model.Secret(*token)})
+		}
+	}
+	return c.client // no credential is asked for
 }
 
 // routerCA makes a certificate that signs itself.

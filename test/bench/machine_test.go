@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,6 +25,18 @@ type machine struct {
 	waits        int    // seconds that it is held; zero: waitSeconds
 	path         string // of its instructions
 	token        string // of the host; empty where none is asked for
+	// controller is the credential that the bootstrap host gets for the controller of its cluster; nil: none was given.
+	controller atomic.Pointer[string]
+}
+
+// takeController remembers the credential of the controller, when a step has it.
+func (m *machine) takeController(given []wire.Step) {
+	for _, step := range given {
+		var request wire.BootstrapRequest
+		if len(step.Args) > 0 && json.Unmarshal([]byte(step.Args[0]), &request) == nil && request.ControllerToken != "" {
+			m.controller.Store(&request.ControllerToken)
+		}
+	}
 }
 
 // call sends a request of the machine with its token.

@@ -30,6 +30,8 @@ const (
 	// scaleBeside is how many hosts wait beside installations.
 	scaleBeside = 500
 	stormTime   = time.Minute
+	// powerCut is longer than the service waits before it takes a machine without the token of its host: as long as servers start.
+	powerCut = 3*time.Minute + 15*time.Second
 	// discoveryLimit is for all hosts of a large site, which real ones do not have to do within minutes.
 	discoveryLimit = 30 * time.Minute
 	scaleLook      = 500 * time.Millisecond
@@ -58,13 +60,13 @@ type site struct {
 	all      *cluster // the machines of all of them
 }
 
-func newSite(s *service, hosts int) *site {
+func newSite(s *service, version, pullSecret string, hosts int) *site {
 	s.tb.Helper()
 	p := &site{service: s, all: &cluster{service: s}}
 	begun := time.Now()
 	l := s.dial()
 	for n := 0; n < hosts; n += scalePerCluster {
-		c := s.newClusterOf(fmt.Sprintf("site-%d", n/scalePerCluster), "4.22", pullSecret)
+		c := s.newClusterOf(fmt.Sprintf("site-%d", n/scalePerCluster), version, pullSecret)
 		c.register(l, min(scalePerCluster, hosts-n))
 		p.clusters = append(p.clusters, c)
 		p.all.machines = append(p.all.machines, c.machines...)
@@ -81,7 +83,7 @@ func newSite(s *service, hosts int) *site {
 // measureSite measures hosts that wait, and then hosts that all boot within a minute beside the rest that waits.
 func measureSite(b *testing.B) {
 	s := launch(&service{tb: b, defaults: true})
-	p := newSite(s, *scaleHosts)
+	p := newSite(s, "4.22", pullSecret, *scaleHosts)
 	asking := s.pollFor(waitSeconds, p.all.machines)
 	time.Sleep(waitSeconds * time.Second) // every host has asked
 	asking.take()
@@ -92,7 +94,7 @@ func measureSite(b *testing.B) {
 		"%d polls, p99 %s (goal 50 ms); database %.1f kB a host",
 		*scaleHosts, waiting.used.service.Seconds()/waiting.took.Seconds(), waiting.used.database.Seconds()/waiting.took.Seconds(),
 		s.residentMB(), len(seen.took)+len(seen.late), percentile(seen.took, 99).Round(100*time.Microsecond),
-		s.databaseBytes("slipway")/1e3/float64(*scaleHosts))
+		s.bytesOf("slipway")/1e3/float64(*scaleHosts))
 	b.ReportMetric(waiting.used.service.Seconds()/waiting.took.Seconds(), "core-service-waiting")
 	b.ReportMetric(waiting.used.database.Seconds()/waiting.took.Seconds(), "core-PostgreSQL-waiting")
 	b.ReportMetric(s.residentMB(), "MB-waiting")
@@ -100,11 +102,10 @@ func measureSite(b *testing.B) {
 
 	boots := p.all.machines[:min(*scaleStorm, len(p.all.machines))]
 	rest := p.all.machines[len(boots):]
-	if len(rest) > 0 {
-		asking = s.pollFor(waitSeconds, rest)
-		time.Sleep(waitSeconds * time.Second)
-		asking.take()
-	}
+	asking = s.pollFor(waitSeconds, rest)
+	time.Sleep(powerCut)
+	b.Logf("hosts after the power cut: %s", s.statuses())
+	asking.take()
 	s.forgetPeak()
 	storm := s.storm(p, len(boots))
 	b.Logf("%d hosts boot within %s: answered and evaluated %s after the last began (goal 2m); refused for a moment %d, failed %d; "+
@@ -112,18 +113,20 @@ func measureSite(b *testing.B) {
 	require.Zero(b, storm.failed)
 	b.ReportMetric(storm.took.Seconds(), "s-storm")
 	b.ReportMetric(s.peakMB(), "MB-storm")
-	if len(rest) > 0 {
-		asking.end()
-		seen = asking.take()
-		require.Empty(b, seen.lost)
+	asking.end()
+	seen = asking.take()
+	require.Empty(b, seen.lost)
+	if len(seen.took) > 0 {
 		b.Logf("the %d others meanwhile: p99 %s", len(rest), percentile(seen.took, 99).Round(100*time.Microsecond))
 	}
 }
 
-// databaseBytes returns the size of a database with its indexes.
-func (s *service) databaseBytes(name string) (size float64) {
+// bytesOf returns the size of the tables of schemas with their indexes.
+func (s *service) bytesOf(schemas ...string) (size float64) {
 	s.tb.Helper()
-	require.NoError(s.tb, s.tables.QueryRow(s.tb.Context(), `select pg_database_size($1)`, name).Scan(&size))
+	require.NoError(s.tb, s.tables.QueryRow(s.tb.Context(), `
+		select coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+		where c.relkind = 'r' and n.nspname = any ($1)`, schemas).Scan(&size))
 	return size
 }
 
@@ -174,20 +177,19 @@ func (c *cluster) boot(m *machine) (again int64, err error) {
 		return 0, err
 	}
 	defer l.close()
-	for {
+	for registered := false; !registered; {
 		l.token = c.token
 		status, body, err := l.call(m.register(), callLimit)
-		switch {
-		case err != nil:
+		if err != nil {
 			return again, err
-		case status == http.StatusTooManyRequests:
-			again++
-			time.Sleep(time.Second)
-			continue
-		case status != http.StatusCreated:
+		}
+		if status != http.StatusCreated && status != http.StatusTooManyRequests {
 			return again, fmt.Errorf("register: answered %d %s", status, body)
 		}
-		break
+		if registered = l.renewed != ""; !registered {
+			again++
+			time.Sleep(time.Second)
+		}
 	}
 	m.token, l.renewed = l.renewed, ""
 	for {
@@ -202,10 +204,10 @@ func (c *cluster) boot(m *machine) (again int64, err error) {
 // measureSingleNodes installs single nodes at a rate, and many at once, beside hosts that wait.
 func measureSingleNodes(b *testing.B) {
 	i := newInstallerOf(b, &service{defaults: true})
-	beside := newSite(i.service, scaleBeside)
+	beside := newSite(i.service, release, i.pullSecret, scaleBeside)
 	asking := i.pollFor(waitSeconds, beside.all.machines)
 	defer asking.end()
-	first, temporal := i.databaseBytes("slipway"), i.databaseBytes("temporal")
+	rows, histories := i.bytesOf("slipway"), i.bytesOf("temporal", "temporal_visibility")
 	asking.take()
 	i.forgetPeak()
 	nodes := int(*scaleRate * scaleTime.Hours())
@@ -220,7 +222,7 @@ func measureSingleNodes(b *testing.B) {
 		percentile(seen.took, 99).Round(100*time.Microsecond), i.peakMB())
 	b.Logf("an installation: processor time %s + %s, database of the service %.0f kB, of Temporal %.0f kB",
 		(run.used.service / time.Duration(nodes)).Round(time.Millisecond), (run.used.database / time.Duration(nodes)).Round(time.Millisecond),
-		(i.databaseBytes("slipway")-first)/1e3/float64(nodes), (i.databaseBytes("temporal")-temporal)/1e3/float64(nodes))
+		(i.bytesOf("slipway")-rows)/1e3/float64(nodes), (i.bytesOf("temporal", "temporal_visibility")-histories)/1e3/float64(nodes))
 	b.ReportMetric(float64(percentile(seen.took, 99))/1e6, "ms-poll-p99-beside-rate")
 	b.ReportMetric(microseconds(run.used.total())/1000/float64(nodes), "cpu-ms/single-node")
 

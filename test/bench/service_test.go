@@ -148,7 +148,13 @@ func bounded(kib int, args []string) *exec.Cmd {
 // userClient returns a client with a token of a user.
 func (s *service) userClient(token model.Secret) *client.Client {
 	s.tb.Helper()
-	options := client.Options{BaseURL: s.api, UserToken: token}
+	return s.clientWith(client.Options{UserToken: token})
+}
+
+// clientWith returns a client with a credential.
+func (s *service) clientWith(options client.Options) *client.Client {
+	s.tb.Helper()
+	options.BaseURL = s.api
 	if s.defaults {
 		carrier, err := client.TransportPEM(s.context().Authority, false)
 		require.NoError(s.tb, err)
