@@ -263,6 +263,19 @@ bench-abuse: programs ## crowds that mean no good, one after the other, beside 1
 	timeout 45m $(GO) test -vet=off -timeout 40m -count=1 -run '^$$' -bench '^BenchmarkAbuse$$' -benchtime 1x ./test/bench -args \
 	  -abuse-hosts $(or $(HOSTS),1000) -abuse-window $(or $(WINDOW),20s) -abuse-only '$(ONLY)'
 
+bench-scale: programs ## what one machine holds: HOSTS=10000 that wait, STORM=5000 that boot within a minute, RATE=2000 single nodes an hour for TIME=30m, BURST=500 at once, one cluster of 1,000, an image to 200 (90 minutes; PART=hosts|installations|cluster|image: one)
+	@deploy/debian-packages
+	@ulimit -n $$(ulimit -H -n); for part in $(or $(PART),hosts installations cluster image); do \
+	  case $$part in \
+	    hosts) run='^BenchmarkScale$$/^hosts$$';; installations) run='^BenchmarkScale$$/^installations$$';; \
+	    cluster) run='^BenchmarkLargeInstallation$$';; image) run='^BenchmarkFullImage$$/^readers-200$$';; \
+	    *) echo "PART: require hosts, installations, cluster or image, found $$part"; exit 2;; \
+	  esac; \
+	  timeout 90m $(GO) test -vet=off -timeout 85m -count=1 -run '^$$' -bench "$$run" -benchtime 1x ./test/bench -args \
+	    -scale-hosts $(or $(HOSTS),10000) -scale-storm $(or $(STORM),5000) -scale-rate $(or $(RATE),2000) -scale-time $(or $(TIME),30m) \
+	    -scale-burst $(or $(BURST),500) -hosts 1000 || exit 1; \
+	done
+
 test-helm: programs ## the Helm chart: lint, what it renders for the values in its folder ci, its pods as processes, and against an API server (the first build compiles Kubernetes: 10 to 20 minutes)
 	@$(MAKE) --no-print-directory $(KUBE)/kube-apiserver $(KUBE)/kube-controller-manager $(KUBE)/etcd
 	@$(MAKE) --no-print-directory run-helm
@@ -270,7 +283,7 @@ test-helm: programs ## the Helm chart: lint, what it renders for the values in i
 smoke-helm: programs $(HELM) ## the same without pods and API server, in a minute
 	HELM=$(HELM) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 ./test/helm -skip '^(TestPodsRunAsProcesses|TestAPIServerAcceptsTheManifests|TestReleaseIsReady)$$'
 
-.PHONY: demo-kube test-kube bench-hub bench-abuse test-helm smoke-helm run-helm
+.PHONY: demo-kube test-kube bench-hub bench-abuse bench-scale test-helm smoke-helm run-helm
 run-helm: $(HELM)
 	@for values in deploy/helm/slipway/ci/*.yaml; do $(HELM) lint --quiet --strict deploy/helm/slipway --values $$values || exit 1; done
 	@$(MAKE) --no-print-directory $(TEMPORAL_CLI) || echo 'the temporal program cannot be built here: pods do not run as processes'

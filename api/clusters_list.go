@@ -43,10 +43,9 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 		if err != nil {
 			return err
 		}
-		var texts answers.Texts
 		var text []byte
 		return s.Store.ShownClusters(r.Context(), filter, func(c *model.Cluster, kept []byte) (err error) {
-			if text, err = texts.AppendCluster(text[:0], c, kept, view(c)); err != nil {
+			if text, err = answers.AppendCluster(text[:0], c, kept, view(c)); err != nil {
 				return err
 			}
 			return yield(append(answers.Open(text), noHosts...))

@@ -27,8 +27,10 @@ func (s *server) wholeCluster(ctx context.Context, c *model.Cluster, v answers.C
 		if err := text.begin("", whole); err != nil {
 			return err
 		}
-		filter := store.HostFilter{ClusterID: c.ID, Connectivity: true}
-		err := s.Store.ShownHosts(ctx, filter, func(h *model.Host, kept []byte) error { return text.host(whole, h, kept) })
+		filter := store.HostFilter{ClusterID: c.ID, Connectivity: true, Inventory: true}
+		err := s.Store.ShownHosts(ctx, filter, func(h *model.Host, kept, inventory []byte) error {
+			return text.host(whole, h, kept, inventory)
+		})
 		if err == nil {
 			_, err = io.WriteString(out, hostsEnd)
 		}
@@ -51,13 +53,13 @@ func (s *server) clustersWithHosts(
 	if err != nil {
 		return err
 	}
-	hosts := store.HostFilter{Clusters: ids, Connectivity: true}
-	err = s.Store.ShownHosts(ctx, hosts, func(h *model.Host, kept []byte) error {
+	hosts := store.HostFilter{Clusters: ids, Connectivity: true, Inventory: true}
+	err = s.Store.ShownHosts(ctx, hosts, func(h *model.Host, kept, inventory []byte) error {
 		at := place[*h.ClusterID]
 		if err := list.upTo(at); err != nil {
 			return err
 		}
-		return list.host(list.clusters[at], h, kept)
+		return list.host(list.clusters[at], h, kept, inventory)
 	})
 	if err != nil {
 		return err
@@ -75,7 +77,6 @@ type keptCluster struct {
 // clusterText writes clusters, each with its hosts.
 type clusterText struct {
 	out   io.Writer
-	texts answers.Texts
 	text  []byte // written next
 	hosts int    // of the cluster that was begun last
 }
@@ -83,7 +84,7 @@ type clusterText struct {
 // begin writes a cluster up to its hosts.
 func (t *clusterText) begin(before string, c keptCluster) (err error) {
 	t.hosts = 0
-	if t.text, err = t.texts.AppendCluster(append(t.text[:0], before...), c.cluster, c.kept, c.view); err != nil {
+	if t.text, err = answers.AppendCluster(append(t.text[:0], before...), c.cluster, c.kept, c.view); err != nil {
 		return err
 	}
 	_, err = t.out.Write(append(answers.Open(t.text), hostsBegin...))
@@ -91,13 +92,13 @@ func (t *clusterText) begin(before string, c keptCluster) (err error) {
 }
 
 // host writes a host of a cluster that was begun.
-func (t *clusterText) host(of keptCluster, h *model.Host, kept []byte) (err error) {
+func (t *clusterText) host(of keptCluster, h *model.Host, kept, inventory []byte) (err error) {
 	t.text = t.text[:0]
 	if t.hosts++; t.hosts > 1 {
 		t.text = append(t.text, ',')
 	}
 	view := answers.HostView{SingleNode: of.cluster.SingleNode(), Inventory: true, Connectivity: true, Secrets: of.view.Secrets}
-	if t.text, err = t.texts.AppendHost(t.text, h, kept, view); err != nil {
+	if t.text, err = answers.AppendHost(t.text, h, kept, inventory, view); err != nil {
 		return err
 	}
 	_, err = t.out.Write(t.text)

@@ -35,6 +35,7 @@ func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uui
 			Roles:        oneOrAny(string(params.Role)),
 			Statuses:     oneOrAny(params.Status),
 			Connectivity: params.WithConnectivity,
+			Inventory:    params.WithInventory,
 			Tenant:       admission.Tenant(r),
 		}
 		return s.hostTexts(r.Context(), filter, func(*model.Host) answers.HostView { return view }, yield)
@@ -62,7 +63,7 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 		if err != nil {
 			return err
 		}
-		filter := store.HostFilter{InfraEnvID: id, Connectivity: true, Tenant: admission.Tenant(r)}
+		filter := store.HostFilter{InfraEnvID: id, Connectivity: true, Inventory: true, Tenant: admission.Tenant(r)}
 		view := answers.Whole
 		view.Secrets = readsSecrets(r)
 		return s.hostTexts(r.Context(), filter, func(h *model.Host) answers.HostView {
@@ -76,10 +77,9 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 func (s *server) hostTexts(
 	ctx context.Context, filter store.HostFilter, view func(*model.Host) answers.HostView, yield func(json.RawMessage) error,
 ) error {
-	var texts answers.Texts
 	var text []byte
-	return s.Store.ShownHosts(ctx, filter, func(h *model.Host, kept []byte) (err error) {
-		if text, err = texts.AppendHost(text[:0], h, kept, view(h)); err != nil {
+	return s.Store.ShownHosts(ctx, filter, func(h *model.Host, kept, inventory []byte) (err error) {
+		if text, err = answers.AppendHost(text[:0], h, kept, inventory, view(h)); err != nil {
 			return err
 		}
 		return yield(text)

@@ -51,10 +51,9 @@ func (s *server) clusterPage(r *http.Request, filter store.ClusterFilter, p *pag
 	if err != nil {
 		return err
 	}
-	var texts answers.Texts
 	var text []byte
 	for _, one := range page {
-		if text, err = texts.AppendCluster(text[:0], one.cluster, one.kept, view(one.cluster)); err != nil {
+		if text, err = answers.AppendCluster(text[:0], one.cluster, one.kept, view(one.cluster)); err != nil {
 			return err
 		}
 		if err := yield(append(answers.Open(text), noHosts...)); err != nil {
@@ -85,14 +84,13 @@ func (s *server) findHosts(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		var texts answers.Texts
 		var text []byte
-		return s.Store.ShownHosts(r.Context(), filter, func(h *model.Host, kept []byte) (err error) {
+		return s.Store.ShownHosts(r.Context(), filter, func(h *model.Host, kept, inventory []byte) (err error) {
 			if !p.takes(placeKey(h.CreatedAt, h.ID)) {
 				return nil
 			}
 			view.SingleNode = single[deref(h.ClusterID)]
-			if text, err = texts.AppendHost(text[:0], h, kept, view); err != nil {
+			if text, err = answers.AppendHost(text[:0], h, kept, inventory, view); err != nil {
 				return err
 			}
 			return yield(text)
@@ -106,7 +104,7 @@ func hostQuery(r *http.Request, q *pageQuery) (store.HostFilter, answers.HostVie
 		Inventory: q.flag("with_inventory"), Connectivity: q.flag("with_connectivity"), Secrets: readsSecrets(r),
 	}
 	filter := store.HostFilter{
-		ClusterID: q.id("cluster_id"), InfraEnvID: q.id("infra_env_id"), Tenant: admission.Tenant(r), Connectivity: view.Connectivity,
+		ClusterID: q.id("cluster_id"), InfraEnvID: q.id("infra_env_id"), Tenant: admission.Tenant(r), Connectivity: view.Connectivity, Inventory: view.Inventory,
 		Statuses: members[wire.HostStatus](q, "status", "a status of hosts, such as known"),
 		Roles:    members[wire.HostRole](q, "role", "auto-assign, master, arbiter or worker"),
 		Name:     q.text("name"), UpdatedSince: q.time("updated_since"), Labels: map[string]string{},

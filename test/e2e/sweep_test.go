@@ -122,21 +122,28 @@ func (f *fleet) unpackedTexts(t *testing.T) (all []byte) {
 	database, err := pgx.Connect(t.Context(), f.databaseURL())
 	require.NoError(t, err)
 	defer func() { _ = database.Close(context.WithoutCancel(t.Context())) }()
-	for table, name := range map[string]string{"hosts": `"requested_hostname":`, "clusters": `"base_dns_domain":`} {
-		rows, err := database.Query(t.Context(), `select shown from slipway.`+table+` where octet_length(shown) > 0`)
+	for _, kept := range []struct {
+		column, table, name string
+		header              bool // JSON in clear precedes
+	}{
+		{"shown", "hosts", `"requested_hostname":`, false},
+		{"shown_inventory", "hosts", `"inventory":`, false},
+		{"shown", "clusters", `"base_dns_domain":`, true},
+	} {
+		rows, err := database.Query(t.Context(), `select `+kept.column+` from slipway.`+kept.table+` where octet_length(`+kept.column+`) > 0`)
 		require.NoError(t, err)
 		list, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
 		require.NoError(t, err)
-		require.NotEmpty(t, list, table)
-		for _, kept := range list {
-			length, size := binary.Uvarint(kept)
-			packed := kept[size:]
-			if table == "clusters" { // a header of JSON precedes
-				all, packed = append(all, packed[:length]...), packed[length:]
+		require.NotEmpty(t, list, "%s of %s", kept.column, kept.table)
+		for _, packed := range list {
+			if kept.header {
+				length, size := binary.Uvarint(packed)
+				header := size + int(length)
+				all, packed = append(all, packed[size:header]...), packed[header:]
 			}
 			text, err := s2.Decode(nil, packed)
 			require.NoError(t, err)
-			require.Contains(t, string(text), name)
+			require.Contains(t, string(text), kept.name)
 			all = append(all, text...)
 		}
 	}

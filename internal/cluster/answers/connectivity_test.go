@@ -18,7 +18,8 @@ import (
 func connectivity(t testing.TB, r model.ConnectivityReport) string {
 	t.Helper()
 	h := &model.Host{Connectivity: r}
-	text, err := new(answers.Texts).AppendHost(nil, h, answers.KeepHost(h), answers.HostView{Connectivity: true})
+	kept, inventory := answers.KeepHost(h)
+	text, err := answers.AppendHost(nil, h, kept, inventory, answers.HostView{Connectivity: true})
 	require.NoError(t, err)
 	var host wire.Host
 	require.NoError(t, json.Unmarshal(text, &host))

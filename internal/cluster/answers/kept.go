@@ -1,10 +1,10 @@
 package answers
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/klauspost/compress/s2"
 
@@ -33,19 +33,16 @@ type hostMoment struct {
 	InstallerArgs           string           `json:"installer_args,omitempty"`
 }
 
-// KeepHost renders a host for AppendHost: the length of what precedes the inventory as a varint, and, compressed (S2), the fields of the
-// JSON object without its braces, the inventory last. Nothing sealed is in it.
-func KeepHost(h *model.Host) []byte {
+// KeepHost renders a host for AppendHost, compressed (S2): the fields of the JSON object without its braces and without the inventory,
+// and the field of the inventory, empty without one. Nothing sealed is in them.
+func KeepHost(h *model.Host) (kept, inventory []byte) {
 	shown := keptHost{Host: Host(h, HostView{Inventory: true})}
 	shown.Timestamp, shown.InstallerArgs = 0, ""
-	inventory := shown.Inventory
-	shown.Inventory = ""
-	text := fields(shown)
-	kept := binary.AppendUvarint(nil, uint64(len(text)))
-	if inventory != "" {
-		text = append(append(text, `,"inventory":`...), wire.Text(inventory)...)
+	if shown.Inventory != "" {
+		inventory = s2.EncodeBetter(nil, append([]byte(`,"inventory":`), wire.Text(shown.Inventory)...))
 	}
-	return append(kept, s2.EncodeBetter(nil, text)...)
+	shown.Inventory = ""
+	return s2.EncodeBetter(nil, fields(shown)), inventory
 }
 
 // fields encodes an object without its braces.
@@ -54,44 +51,39 @@ func fields(object any) []byte {
 	return text[1 : len(text)-1]
 }
 
-// Texts appends hosts to texts. It reuses memory: goroutines must not share a Texts.
-type Texts struct{ plain []byte }
-
 var errKept = errors.New("the kept text is damaged")
 
-// unpack returns what KeepHost and KeepCluster compress, valid until the next call.
-func (t *Texts) unpack(packed []byte) ([]byte, error) {
-	text, err := s2.Decode(t.plain[:cap(t.plain)], packed)
+// appendUnpacked appends what KeepHost and KeepCluster compress.
+func appendUnpacked(to, packed []byte) ([]byte, error) {
+	size, err := s2.DecodedLen(packed)
 	if err != nil {
 		return nil, errors.Join(errKept, err)
 	}
-	t.plain = text
-	return text, nil
+	to = slices.Grow(to, size)
+	if _, err := s2.Decode(to[len(to):len(to)+size], packed); err != nil {
+		return nil, errors.Join(errKept, err)
+	}
+	return to[:len(to)+size], nil
 }
 
-// AppendHost appends the JSON of a host. kept is its text, made by KeepHost; h needs no more than its columns and secrets beside it. An
-// empty text renders all of h.
-func (t *Texts) AppendHost(to []byte, h *model.Host, kept []byte, view HostView) ([]byte, error) {
+// AppendHost appends the JSON of a host. kept and inventory are made by KeepHost; h needs no more than its columns and secrets beside
+// them. Without a kept text all of h is rendered.
+func AppendHost(to []byte, h *model.Host, kept, inventory []byte, view HostView) ([]byte, error) {
 	if len(kept) == 0 {
 		text, err := json.Marshal(Host(h, view))
 		return append(to, text...), err
-	}
-	before, size := binary.Uvarint(kept)
-	text, err := t.unpack(kept[max(0, size):])
-	if err == nil && (size <= 0 || before > uint64(len(text))) {
-		err = errKept
-	}
-	if err != nil {
-		return nil, fmt.Errorf("host %s: %w", h.ID, err)
-	}
-	if !view.Inventory {
-		text = text[:before]
 	}
 	to = append(append(to, '{'), fields(momentOf(h, view))...)
 	if view.Connectivity && h.Connectivity != nil {
 		to = appendConnectivity(append(to, `,"connectivity":`...), h.Connectivity)
 	}
-	to = append(append(to, ','), text...)
+	to, err := appendUnpacked(append(to, ','), kept)
+	if err == nil && view.Inventory && len(inventory) > 0 {
+		to, err = appendUnpacked(to, inventory)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("host %s: %w", h.ID, err)
+	}
 	return append(to, '}'), nil
 }
 

@@ -37,9 +37,10 @@ func columns(h *model.Host) *model.Host {
 }
 
 // requireSame compares the text of a host with a rendering of all of it, as clients do: fields have no order.
-func requireSame(t *testing.T, h *model.Host, view answers.HostView, texts *answers.Texts) {
+func requireSame(t *testing.T, h *model.Host, view answers.HostView) {
 	t.Helper()
-	whole, err := texts.AppendHost([]byte("before"), columns(h), answers.KeepHost(h), view)
+	kept, inventory := answers.KeepHost(h)
+	whole, err := answers.AppendHost([]byte("before"), columns(h), kept, inventory, view)
 	require.NoError(t, err)
 	text, appended := strings.CutPrefix(string(whole), "before")
 	require.True(t, appended)
@@ -68,7 +69,6 @@ func tree(t *testing.T, text []byte) map[string]json.RawMessage {
 
 func TestKeptTextsEqualRenderings(t *testing.T) {
 	t.Parallel()
-	var texts answers.Texts
 	for seed := range uint64(100) {
 		h := &model.Host{}
 		random(rand.New(rand.NewPCG(seed, 1)), reflect.ValueOf(h).Elem())
@@ -84,17 +84,16 @@ func TestKeptTextsEqualRenderings(t *testing.T) {
 			}}})
 		}
 		for _, view := range views() {
-			requireSame(t, h, view, &texts)
+			requireSame(t, h, view)
 		}
 	}
 	for _, view := range views() {
-		requireSame(t, &model.Host{}, view, &texts)
+		requireSame(t, &model.Host{}, view)
 	}
 }
 
 func TestKeptTextsOfClustersEqualRenderings(t *testing.T) {
 	t.Parallel()
-	var texts answers.Texts
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		c, view := &model.Cluster{}, answers.ClusterView{}
@@ -111,7 +110,7 @@ func TestKeptTextsOfClustersEqualRenderings(t *testing.T) {
 		}
 		for _, secrets := range []bool{false, true} {
 			view.Secrets = secrets
-			fresh, err := texts.AppendCluster(nil, c, nil, view)
+			fresh, err := answers.AppendCluster(nil, c, nil, view)
 			require.NoError(t, err)
 			kept := answers.KeepCluster(c)
 			beside := &model.Cluster{ID: c.ID, InstallConfigOverride: c.InstallConfigOverride, Proxy: c.Proxy}
@@ -119,7 +118,7 @@ func TestKeptTextsOfClustersEqualRenderings(t *testing.T) {
 				require.Empty(t, kept)
 				beside = c
 			}
-			text, err := texts.AppendCluster([]byte("before"), beside, kept, view)
+			text, err := answers.AppendCluster([]byte("before"), beside, kept, view)
 			require.NoError(t, err)
 			require.Equal(t, tree(t, fresh), tree(t, text[len("before"):]))
 			require.Equal(t, c.SingleNode(), beside.SingleNode())
@@ -141,11 +140,12 @@ func TestKeptTextsHaveNothingThatIsSealed(t *testing.T) {
 		IgnitionEndpointToken: canary, IgnitionEndpointHeaders: map[string]model.Secret{canary: canary},
 	}
 	for _, columnsAlone := range []bool{false, true} {
-		kept, shown := answers.KeepHost(h), h
+		kept, inventory := answers.KeepHost(h)
+		shown := h
 		if columnsAlone {
 			shown = &model.Host{}
 		}
-		text, err := new(answers.Texts).AppendHost(nil, shown, kept, answers.HostView{Inventory: true, Secrets: true})
+		text, err := answers.AppendHost(nil, shown, kept, inventory, answers.HostView{Inventory: true, Secrets: true})
 		require.NoError(t, err)
 		require.Equal(t, !columnsAlone, strings.Contains(string(text), canary), "%s", text)
 	}
@@ -159,7 +159,7 @@ func TestKeptTextsOfClustersHaveNothingThatIsSealed(t *testing.T) {
 		Proxy:            model.Proxy{HTTP: "http://a:" + canary + "@proxy.example", HTTPS: "http://a:" + canary + "@proxy.example"},
 		IgnitionEndpoint: model.IgnitionEndpoint{URL: "https://ignition.example/" + canary[:6]},
 	}
-	text, err := new(answers.Texts).AppendCluster(nil, &model.Cluster{}, answers.KeepCluster(c), answers.ClusterView{Secrets: true})
+	text, err := answers.AppendCluster(nil, &model.Cluster{}, answers.KeepCluster(c), answers.ClusterView{Secrets: true})
 	require.NoError(t, err)
 	require.NotContains(t, string(text), canary)
 	require.Contains(t, string(text), canary[:6])
@@ -171,15 +171,19 @@ func TestDamagedTextsAreErrors(t *testing.T) {
 	t.Parallel()
 	ofCluster := answers.KeepCluster(&model.Cluster{})
 	for n := 1; n < len(ofCluster); n++ {
-		_, err := new(answers.Texts).AppendCluster(nil, &model.Cluster{}, ofCluster[:n], answers.ClusterView{})
+		_, err := answers.AppendCluster(nil, &model.Cluster{}, ofCluster[:n], answers.ClusterView{})
 		require.ErrorContains(t, err, "damaged", "%d of %d bytes", n, len(ofCluster))
 	}
-	whole := answers.KeepHost(&model.Host{})
-	for n := 1; n < len(whole); n++ {
-		_, err := new(answers.Texts).AppendHost(nil, &model.Host{}, whole[:n], answers.Whole)
-		require.ErrorContains(t, err, "damaged", "%d of %d bytes", n, len(whole))
+	text, inventory := answers.KeepHost(&model.Host{Inventory: &wire.Inventory{Hostname: "a"}})
+	for n := 1; n < len(text); n++ {
+		_, err := answers.AppendHost(nil, &model.Host{}, text[:n], inventory, answers.Whole)
+		require.ErrorContains(t, err, "damaged", "%d of %d bytes", n, len(text))
 	}
-	_, err := new(answers.Texts).AppendHost(nil, &model.Host{}, []byte("\xff\xff\xff"), answers.Whole)
+	for n := 1; n < len(inventory); n++ {
+		_, err := answers.AppendHost(nil, &model.Host{}, text, inventory[:n], answers.Whole)
+		require.ErrorContains(t, err, "damaged", "%d of %d bytes", n, len(inventory))
+	}
+	_, err := answers.AppendHost(nil, &model.Host{}, []byte("\xff\xff\xff"), nil, answers.Whole)
 	require.ErrorContains(t, err, "damaged")
 }
 
@@ -190,12 +194,13 @@ func TestKeptTextsKeepTheirForm(t *testing.T) {
 	for seed := range uint64(50) {
 		h := &model.Host{}
 		random(rand.New(rand.NewPCG(seed, 2)), reflect.ValueOf(h).Elem())
-		text, err := new(answers.Texts).AppendHost(nil, &model.Host{}, answers.KeepHost(h), answers.HostView{Inventory: true})
+		kept, inventory := answers.KeepHost(h)
+		text, err := answers.AppendHost(nil, &model.Host{}, kept, inventory, answers.HostView{Inventory: true})
 		require.NoError(t, err)
 		sum.Write(text)
 		c := &model.Cluster{}
 		random(rand.New(rand.NewPCG(seed, 4)), reflect.ValueOf(c).Elem())
-		text, err = new(answers.Texts).AppendCluster(nil, &model.Cluster{}, answers.KeepCluster(c), answers.ClusterView{})
+		text, err = answers.AppendCluster(nil, &model.Cluster{}, answers.KeepCluster(c), answers.ClusterView{})
 		require.NoError(t, err)
 		sum.Write(text)
 	}

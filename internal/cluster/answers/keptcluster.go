@@ -64,7 +64,7 @@ func KeepCluster(c *model.Cluster) []byte {
 // AppendCluster appends the JSON of a cluster without its field "hosts". kept is its text, made by KeepCluster; c needs no more than its
 // columns and secrets beside it, and gets the settings that its operators and the stages of its hosts depend on. An empty text renders all
 // of c.
-func (t *Texts) AppendCluster(to []byte, c *model.Cluster, kept []byte, view ClusterView) ([]byte, error) {
+func AppendCluster(to []byte, c *model.Cluster, kept []byte, view ClusterView) ([]byte, error) {
 	if len(kept) == 0 {
 		text, err := json.Marshal(shownCluster{Cluster: Cluster(c, view)})
 		return append(to, text...), err
@@ -79,12 +79,11 @@ func (t *Texts) AppendCluster(to []byte, c *model.Cluster, kept []byte, view Clu
 		return nil, fmt.Errorf("cluster %s: %w", c.ID, errors.Join(errKept, err))
 	}
 	c.ControlPlaneCount, c.OLMOperators = operated.ControlPlaneCount, operated.OLMOperators
-	text, err := t.unpack(packed)
+	to = append(append(to, '{'), fields(clusterMomentOf(c, view))...)
+	to, err := appendUnpacked(append(to, ','), packed)
 	if err != nil {
 		return nil, fmt.Errorf("cluster %s: %w", c.ID, err)
 	}
-	to = append(append(to, '{'), fields(clusterMomentOf(c, view))...)
-	to = append(append(to, ','), text...)
 	return append(to, '}'), nil
 }
 

@@ -20,8 +20,9 @@ type hostRow struct {
 	Doc     []byte `db:"doc"`
 	Secrets []byte `db:"secrets"` // in clear in records that are compared
 	// Shown is made by Options.Rendering, in its form; nil where none is kept.
-	Shown     []byte `db:"shown"`
-	ShownForm int16  `db:"shown_form"`
+	Shown          []byte `db:"shown"`
+	ShownInventory []byte `db:"shown_inventory"`
+	ShownForm      int16  `db:"shown_form"`
 }
 
 var hostTable = tableOf[hostRow](layout{
@@ -30,7 +31,7 @@ var hostTable = tableOf[hostRow](layout{
 	once:    []string{"created_at"},
 	follows: []string{"status_updated_at", "updated_at"},
 	alone:   []string{"facts", "connectivity"},
-	derived: []string{"shown", "shown_form"},
+	derived: []string{"shown", "shown_inventory", "shown_form"},
 	read: map[string]string{
 		"deleted_at": "", "checked_in_at": "k.checked_in_at", "host_timestamp": "coalesce(k.host_timestamp, 0)",
 	},
@@ -58,9 +59,9 @@ type HostFilter struct {
 	// UpdatedSince leaves hosts out that were changed before; polls change nothing.
 	UpdatedSince time.Time
 	After        *Place
-	// Connectivity reads the connectivity reports too, by far the largest part of hosts.
-	Connectivity bool
-	Tenant       Tenant
+	// Connectivity reads the connectivity reports too, by far the largest part of hosts; Inventory the inventories of ShownHosts.
+	Connectivity, Inventory bool
+	Tenant                  Tenant
 	// Clusters orders the hosts of these clusters by their clusters first, as lists of clusters are ordered; nil: any. For ShownHosts.
 	Clusters      []uuid.UUID
 	Limit, Offset int // of a page; a limit of zero: all
@@ -148,7 +149,7 @@ func (f HostFilter) args() pgx.NamedArgs {
 		"cluster": uuidOrNull(f.ClusterID), "infra_env": uuidOrNull(f.InfraEnvID),
 		"roles": nilIfEmpty(f.Roles), "statuses": nilIfEmpty(f.Statuses), "name": f.Name, "updated_since": timeOrNull(f.UpdatedSince),
 		"labels": f.labels(), "label_names": nilIfEmpty(f.LabelNames),
-		"connectivity": f.Connectivity, "limit": f.Limit, "offset": f.Offset,
+		"connectivity": f.Connectivity, "inventory": f.Inventory, "limit": f.Limit, "offset": f.Offset,
 	}))
 }
 
@@ -335,7 +336,7 @@ func (s *Store) hostUpdate(row *hostRow, changed []string, t *Tx) (sql string, a
 	}
 	row.UpdatedAt = t.now
 	row.Secrets = s.sealHost(row.Host, row.Secrets)
-	row.Shown, row.ShownForm = s.rendering.host(row.Host)
+	row.Shown, row.ShownInventory, row.ShownForm = s.rendering.host(row.Host)
 	return hostTable.update(hostTable.record(row), changed)
 }
 

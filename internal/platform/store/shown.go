@@ -13,15 +13,16 @@ import (
 // zero, and another one when the texts of equal rows are others; texts of another form are not read.
 type Rendering struct {
 	Form    int16
-	Host    func(*model.Host) []byte
+	Host    func(*model.Host) (text, inventory []byte)
 	Cluster func(*model.Cluster) []byte
 }
 
-func (r Rendering) host(h *model.Host) (text []byte, form int16) {
+func (r Rendering) host(h *model.Host) (text, inventory []byte, form int16) {
 	if r.Form == 0 {
-		return nil, 0
+		return nil, nil, 0
 	}
-	return r.Host(h), r.Form
+	text, inventory = r.Host(h)
+	return text, inventory, r.Form
 }
 
 func (r Rendering) cluster(c *model.Cluster) (text []byte, form int16) {
@@ -52,8 +53,9 @@ var shownHostColumns = hostTable.selects(
 	"facts", "null::jsonb",
 )
 
-// ShownHosts works as Hosts, for readers of texts: a host with a text has its columns and secrets only, others have no text.
-func (s *Store) ShownHosts(ctx context.Context, f HostFilter, yield func(h *model.Host, text []byte) error) error {
+// ShownHosts works as Hosts, for readers of texts: a host with a text has its columns and secrets only, others have no text. Texts of
+// inventories are read when the filter asks for them.
+func (s *Store) ShownHosts(ctx context.Context, f HostFilter, yield func(h *model.Host, text, inventory []byte) error) error {
 	args := f.args()
 	args["form"] = s.rendering.Form
 	from, order := hostTables, ""
@@ -63,27 +65,21 @@ func (s *Store) ShownHosts(ctx context.Context, f HostFilter, yield func(h *mode
 		order = "c.created_at desc, c.id, "
 	}
 	rows, err := s.pool.Query(ctx, `
-		select `+shownHostColumns+`, `+shownText("h")+`
+		select `+shownHostColumns+`, `+shownText("h")+`, case when @inventory then h.shown_inventory end
 		from `+from+` where `+filteredHosts+`
 		order by `+order+`h.created_at, h.id `+page, args)
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}
-	return visitShown(rows, s.scanHostAnd, yield)
-}
-
-// shown is a row with its text.
-type shown[T any] struct {
-	row  T
-	text []byte
-}
-
-func visitShown[T any](rows pgx.Rows, scan func(pgx.Row, ...any) (T, error), yield func(T, []byte) error) error {
-	read := func(from pgx.Row) (out shown[T], err error) {
-		out.row, err = scan(from, &out.text)
+	type shown struct {
+		host            *model.Host
+		text, inventory []byte
+	}
+	read := func(from pgx.Row) (out shown, err error) {
+		out.host, err = s.scanHostAnd(from, &out.text, &out.inventory)
 		return out, err
 	}
-	return visit(rows, read, func(one shown[T]) error { return yield(one.row, one.text) })
+	return visit(rows, read, func(one shown) error { return yield(one.host, one.text, one.inventory) })
 }
 
 var shownClusterColumns = clusterTable.selects("doc", "case when "+unreadable("c")+" then c.doc end")
@@ -99,7 +95,15 @@ func (s *Store) ShownClusters(ctx context.Context, f ClusterFilter, yield func(c
 	if err != nil {
 		return fmt.Errorf("list clusters: %w", err)
 	}
-	return visitShown(rows, s.scanClusterAnd, yield)
+	type shown struct {
+		cluster *model.Cluster
+		text    []byte
+	}
+	read := func(from pgx.Row) (out shown, err error) {
+		out.cluster, err = s.scanClusterAnd(from, &out.text)
+		return out, err
+	}
+	return visit(rows, read, func(one shown) error { return yield(one.cluster, one.text) })
 }
 
 // KeepTexts renders some of the hosts and clusters that have no text in the form of this program, at most so many of each. It returns
@@ -116,8 +120,9 @@ func (s *Store) KeepTexts(ctx context.Context, atMost int) (more bool, err error
 		}
 		batch := &pgx.Batch{}
 		for _, h := range hosts {
-			text, form := s.rendering.host(h)
-			batch.Queue(`update hosts set shown = $3, shown_form = $4 where infra_env_id = $1 and id = $2`, h.InfraEnvID, h.ID, text, form)
+			text, inventory, form := s.rendering.host(h)
+			batch.Queue(`update hosts set shown = $3, shown_inventory = $4, shown_form = $5 where infra_env_id = $1 and id = $2`,
+				h.InfraEnvID, h.ID, text, inventory, form)
 		}
 		for _, c := range clusters {
 			text, form := s.rendering.cluster(c)

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,9 +13,9 @@ import (
 	"slipway/internal/testing/pgtest"
 )
 
-// shownText makes the text of a host.
-func shownText(h *model.Host) []byte {
-	return fmt.Appendf(nil, "%s %s %s", h.Status, h.Stage, h.RequestedHostname)
+// shownText makes the texts of a host.
+func shownText(h *model.Host) (text, inventory []byte) {
+	return fmt.Appendf(nil, "%s %s %s", h.Status, h.Stage, h.RequestedHostname), []byte("of " + h.RequestedHostname)
 }
 
 func shownCluster(c *model.Cluster) []byte {
@@ -28,14 +29,22 @@ func shownCluster(c *model.Cluster) []byte {
 func shown(t *testing.T, s *store.Store, h *model.Host) (text, name string) {
 	t.Helper()
 	found := 0
-	err := s.ShownHosts(t.Context(), store.HostFilter{InfraEnvID: h.InfraEnvID}, func(h *model.Host, kept []byte) error {
+	err := s.ShownHosts(t.Context(), store.HostFilter{InfraEnvID: h.InfraEnvID, Inventory: true}, func(h *model.Host, kept, inventory []byte) error {
 		found++
 		text, name = string(kept), h.RequestedHostname
+		if text != "" {
+			require.Equal(t, text[strings.LastIndex(text, " ")+1:], strings.TrimPrefix(string(inventory), "of "))
+		}
 		require.Equal(t, model.FineSteps, h.AgentSteps)
 		return nil
 	})
 	require.NoError(t, err)
 	require.Equal(t, 1, found)
+	err = s.ShownHosts(t.Context(), store.HostFilter{InfraEnvID: h.InfraEnvID}, func(_ *model.Host, _, inventory []byte) error {
+		require.Empty(t, inventory, "none was asked for")
+		return nil
+	})
+	require.NoError(t, err)
 	return text, name
 }
 

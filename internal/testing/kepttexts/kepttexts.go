@@ -45,16 +45,15 @@ func CheckAtEnd(t testing.TB, s *store.Store) {
 var (
 	hostView    = answers.HostView{Inventory: true, Connectivity: true, Secrets: true}
 	clusterView = answers.ClusterView{Counts: model.HostCounts{Total: 5}, Operators: operators, Secrets: true}
-	hosts       = store.HostFilter{Connectivity: true}
+	hosts       = store.HostFilter{Connectivity: true, Inventory: true}
 	clusters    = store.ClusterFilter{Deleted: true}
 )
 
 // rows renders all hosts and clusters from their rows.
 func rows(ctx context.Context, t testing.TB, s *store.Store) (list []any, err error) {
 	t.Helper()
-	var texts answers.Texts
 	err = s.Hosts(ctx, hosts, func(h *model.Host) error {
-		out, err := texts.AppendHost(nil, h, nil, hostView)
+		out, err := answers.AppendHost(nil, h, nil, nil, hostView)
 		list = append(list, decoded(t, out))
 		return err
 	})
@@ -62,7 +61,7 @@ func rows(ctx context.Context, t testing.TB, s *store.Store) (list []any, err er
 		return nil, err
 	}
 	err = s.Clusters(ctx, clusters, func(c *model.Cluster) error {
-		out, err := texts.AppendCluster(nil, c, nil, clusterView)
+		out, err := answers.AppendCluster(nil, c, nil, clusterView)
 		list = append(list, decoded(t, out))
 		return err
 	})
@@ -72,14 +71,13 @@ func rows(ctx context.Context, t testing.TB, s *store.Store) (list []any, err er
 // listed reads all hosts and clusters as lists do.
 func listed(ctx context.Context, t testing.TB, s *store.Store) (list []any) {
 	t.Helper()
-	var texts answers.Texts
-	require.NoError(t, s.ShownHosts(ctx, hosts, func(h *model.Host, text []byte) error {
-		out, err := texts.AppendHost(nil, h, text, hostView)
+	require.NoError(t, s.ShownHosts(ctx, hosts, func(h *model.Host, text, inventory []byte) error {
+		out, err := answers.AppendHost(nil, h, text, inventory, hostView)
 		list = append(list, decoded(t, out))
 		return err
 	}))
 	require.NoError(t, s.ShownClusters(ctx, clusters, func(c *model.Cluster, text []byte) error {
-		out, err := texts.AppendCluster(nil, c, text, clusterView)
+		out, err := answers.AppendCluster(nil, c, text, clusterView)
 		list = append(list, decoded(t, out))
 		return err
 	}))

@@ -2,6 +2,9 @@
 -- already.
 alter table slipway.hosts add column shown bytea, add column shown_form smallint not null default 0;
 alter table slipway.hosts alter column shown set storage external;
+-- The inventory apart: most lists come without.
+alter table slipway.hosts add column shown_inventory bytea;
+alter table slipway.hosts alter column shown_inventory set storage external;
 alter table slipway.clusters add column shown bytea, add column shown_form smallint not null default 0;
 alter table slipway.clusters alter column shown set storage external;
 
