@@ -104,7 +104,8 @@ func hostQuery(r *http.Request, q *pageQuery) (store.HostFilter, answers.HostVie
 		Inventory: q.flag("with_inventory"), Connectivity: q.flag("with_connectivity"), Secrets: readsSecrets(r),
 	}
 	filter := store.HostFilter{
-		ClusterID: q.id("cluster_id"), InfraEnvID: q.id("infra_env_id"), Tenant: admission.Tenant(r), Connectivity: view.Connectivity, Inventory: view.Inventory,
+		ClusterID: q.id("cluster_id"), InfraEnvID: q.id("infra_env_id"), Tenant: admission.Tenant(r),
+		Connectivity: view.Connectivity, Inventory: view.Inventory,
 		Statuses: members[wire.HostStatus](q, "status", "a status of hosts, such as known"),
 		Roles:    members[wire.HostRole](q, "role", "auto-assign, master, arbiter or worker"),
 		Name:     q.text("name"), UpdatedSince: q.time("updated_since"), Labels: map[string]string{},

@@ -72,7 +72,7 @@ func BenchmarkLists(b *testing.B) {
 
 // BenchmarkListMemory lists 5,000 hosts, whose answer is 80 MB: memory of the service above what it has at rest.
 func BenchmarkListMemory(b *testing.B) {
-	s := newService(b)
+	s := launch(&service{tb: b, arguments: []string{"--new-hosts-per-minute", "0"}})
 	many := s.newCluster()
 	many.peers = listPeers
 	many.discover(manyHosts)

@@ -17,12 +17,12 @@ import (
 )
 
 var (
-	scaleHosts  = flag.Int("scale-hosts", 10_000, "discovered hosts of BenchmarkScale, ten to a cluster")
+	scaleHosts  = flag.Int("scale-hosts", 1000, "discovered hosts of BenchmarkScale, ten to a cluster")
 	scaleWindow = flag.Duration("scale-window", time.Minute, "how long BenchmarkScale measures hosts that wait")
-	scaleStorm  = flag.Int("scale-storm", 5000, "hosts of BenchmarkScale that boot within a minute")
+	scaleStorm  = flag.Int("scale-storm", 500, "hosts of BenchmarkScale that boot within a minute")
 	scaleRate   = flag.Float64("scale-rate", 2000, "single nodes that BenchmarkScale installs in an hour")
-	scaleTime   = flag.Duration("scale-time", 30*time.Minute, "how long it installs them")
-	scaleBurst  = flag.Int("scale-burst", 500, "single nodes that BenchmarkScale installs at once")
+	scaleTime   = flag.Duration("scale-time", 2*time.Minute, "how long it installs them")
+	scaleBurst  = flag.Int("scale-burst", 50, "single nodes that BenchmarkScale installs at once")
 )
 
 const (
@@ -37,7 +37,7 @@ const (
 	scaleLook      = 500 * time.Millisecond
 )
 
-// BenchmarkScale measures what one machine holds, over HTTPS with tokens: docs/scale.md.
+// BenchmarkScale measures what one machine holds, over HTTPS with tokens: docs/scale.md. make bench-scale runs it in full size.
 func BenchmarkScale(b *testing.B) {
 	b.Run("hosts", func(b *testing.B) {
 		for b.Loop() {

@@ -15,6 +15,7 @@ func BenchmarkTokenPoll(b *testing.B) {
 	for _, c := range clusters {
 		c.peers = 5
 		c.discover(tokenHosts)
+		c.pretend()
 	}
 	for b.Loop() {
 		bursts := make([][]burst, len(clusters))
@@ -24,6 +25,7 @@ func BenchmarkTokenPoll(b *testing.B) {
 			}
 		}
 		without, with := median(bursts[0]), median(bursts[1])
+		b.ReportMetric(100*float64(with.asked)/float64(with.polls), "%asked")
 		b.ReportMetric(microseconds(without.cost(without.used.total())), "cpu-us/poll")
 		b.ReportMetric(microseconds(with.cost(with.used.service)), "cpu-us/token-poll-service")
 		b.ReportMetric(microseconds(with.cost(with.used.database)), "cpu-us/token-poll-database")

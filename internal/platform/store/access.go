@@ -27,7 +27,7 @@ func (s *Store) HostAccess(ctx context.Context, infraEnvID, hostID uuid.UUID) (H
 	var cluster *uuid.UUID
 	var sealed []byte
 	err := s.pool.QueryRow(ctx, `
-		select coalesce((h.doc->>'token_generation')::int, 0), h.status, h.stage, h.cluster_id, h.bootstrap, e.secrets
+		select h.token_generation, h.status, h.stage, h.cluster_id, h.bootstrap, e.secrets
 		from hosts h join infra_envs e on e.id = h.infra_env_id
 		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, infraEnvID, hostID).
 		Scan(&a.Generation, &a.Status, &a.Stage, &cluster, &a.Bootstrap, &sealed)

@@ -12,3 +12,7 @@ end $$;
 create trigger log_leaving after update of cluster_id on slipway.hosts for each row
   when (old.cluster_id is not null and old.cluster_id is distinct from new.cluster_id)
   execute function slipway.log_leaving();
+
+-- Each poll with a token reads it; documents are large.
+alter table slipway.hosts add column token_generation integer
+  generated always as (coalesce((doc->>'token_generation')::integer, 0)) stored;
