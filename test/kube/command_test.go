@@ -70,7 +70,7 @@ func (tr *trial) commandHosts(t *testing.T) {
 	tr.command(t, tr.agent(t, working), "evict", "CommandRefused", "409: host "+working+
 		" cannot take the command evict: require a host that failed in a running installation, found status installing-in-progress")
 	tr.command(t, tr.agent(t, "one"), "restart", "CommandRefused",
-		`restart: annotation slipway.dev/command: require one of evict, reclaim, retry, retry-step, found "restart"`)
+		`restart: annotation slipway.dev/command: require one of approve, evict, reclaim, retry, retry-step, found "restart"`)
 	tr.command(t, tr.install(t), "pause", "CommandAccepted", "pause: accepted")
 	tr.kill(t)
 	tr.run(t)
