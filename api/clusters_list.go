@@ -75,12 +75,8 @@ func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UU
 	if same, err := s.unchanged(w, r, store.Reading{ClusterID: id}); same || err != nil {
 		return err
 	}
-	deleted := params.GetUnregisteredClusters && admission.CallerOf(r).Admin
-	if !params.ExcludeHosts && !deleted {
-		return s.replyStored(http.StatusOK, w, r, id)
-	}
 	read := s.Store.Cluster
-	if deleted {
+	if params.GetUnregisteredClusters && admission.CallerOf(r).Admin {
 		read = s.Store.KeptCluster
 	}
 	c, err := read(r.Context(), id)
@@ -88,7 +84,7 @@ func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UU
 		return err
 	}
 	if c.DeletedAt.IsZero() && !params.ExcludeHosts {
-		return s.replyStored(http.StatusOK, w, r, id)
+		return s.replyWhole(http.StatusOK, w, r, c)
 	}
 	view, err := s.viewOf(r.Context(), c)
 	if err != nil {

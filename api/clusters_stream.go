@@ -143,11 +143,6 @@ func (l *clustersAndHosts) end() error {
 // replyCluster answers with a cluster as it now stands, with its hosts.
 func (s *server) replyCluster(status int, w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	s.bringUpToDate(r.Context(), store.Reading{ClusterID: id})
-	return s.replyStored(status, w, r, id)
-}
-
-// replyStored answers with a cluster as its row is.
-func (s *server) replyStored(status int, w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	c, err := s.Store.Cluster(r.Context(), id)
 	if err != nil {
 		return err

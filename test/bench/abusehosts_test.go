@@ -113,7 +113,7 @@ func (p *polling) session(ctx context.Context, m *machine) error {
 
 // ask sends a poll. It reports whether the host has nothing to do; what it has is asked for again.
 func (m *machine) ask(l *line, request []byte) (idle bool, err error) {
-	status, body, err := m.call(l, request, heldLimit)
+	status, body, err := m.call(l, request, time.Duration(m.waits)*time.Second+callLimit)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("ask for steps: answered %d", status)
 	}

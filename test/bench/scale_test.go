@@ -5,7 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -143,24 +143,18 @@ func (s *service) storm(p *site, hosts int) (out storming) {
 	var again, failed atomic.Int64
 	var group sync.WaitGroup
 	begun := time.Now()
-	booted := 0
-	for _, c := range p.clusters {
-		for _, m := range c.machines {
-			if booted == hosts {
-				break
+	for n, m := range p.all.machines[:hosts] {
+		c := p.clusters[n/scalePerCluster]
+		at := stormTime * time.Duration(n+1) / time.Duration(hosts)
+		group.Go(func() {
+			time.Sleep(time.Until(begun.Add(at)))
+			refused, err := c.boot(m)
+			again.Add(refused)
+			if err != nil {
+				failed.Add(1)
+				s.tb.Logf("host %s: %v", m.id, err)
 			}
-			booted++
-			at := stormTime * time.Duration(booted) / time.Duration(hosts)
-			group.Go(func() {
-				time.Sleep(time.Until(begun.Add(at)))
-				n, err := c.boot(m)
-				again.Add(n)
-				if err != nil {
-					failed.Add(1)
-					s.tb.Logf("host %s: %v", m.id, err)
-				}
-			})
-		}
+		})
 	}
 	group.Wait()
 	eventually(s.tb, "hosts evaluated", discoveryLimit, func() bool {
@@ -255,7 +249,7 @@ func (i *installer) installSingleNodes(took *durations, nodes int, over time.Dur
 	i.tb.Helper()
 	var group, ready sync.WaitGroup
 	at := make(chan struct{})
-	failures := make(chan error, nodes)
+	failed := make(chan error, nodes)
 	preparing := make(chan struct{}, discoverers) // at once, where all are prepared together
 	begun := time.Now()
 	ready.Add(nodes)
@@ -270,7 +264,7 @@ func (i *installer) installSingleNodes(took *durations, nodes int, over time.Dur
 			}
 			since := time.Now()
 			if err := i.installSingleNode(n, wait); err != nil {
-				failures <- fmt.Errorf("single node %d: %w", n, err)
+				failed <- fmt.Errorf("single node %d: %w", n, err)
 			}
 			took.add(time.Since(since))
 		})
@@ -281,8 +275,8 @@ func (i *installer) installSingleNodes(took *durations, nodes int, over time.Dur
 		close(at)
 	}
 	group.Wait()
-	close(failures)
-	for err := range failures {
+	close(failed)
+	for err := range failed {
 		require.NoError(i.tb, err)
 	}
 }
@@ -336,7 +330,12 @@ func (i *installer) singleNode(ctx context.Context, name string) (*cluster, erro
 	return i.booted(ctx, defined.ID, env.ID)
 }
 
-// becomes waits until a cluster has a status, unless it has one that it does not leave by itself.
+// failures are the statuses that an installation without a user does not leave.
+var failures = []wire.ClusterStatus{
+	wire.ClusterStatusError, wire.ClusterStatusCancelled, wire.ClusterStatusInstallingPendingUserAction,
+}
+
+// becomes waits until a cluster has a status, unless its installation has failed.
 func (c *cluster) becomes(ctx context.Context, want wire.ClusterStatus) error {
 	deadline := time.Now().Add(installationLimit)
 	for {
@@ -348,7 +347,7 @@ func (c *cluster) becomes(ctx context.Context, want wire.ClusterStatus) error {
 			return err
 		case status == want:
 			return nil
-		case strings.HasPrefix(string(status), "error"), time.Now().After(deadline):
+		case slices.Contains(failures, status), time.Now().After(deadline):
 			return fmt.Errorf("wait for %s: found %s (%s)", want, status, info)
 		}
 		time.Sleep(scaleLook)

@@ -1,7 +1,6 @@
 package kube_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -44,14 +43,12 @@ func (tr *trial) awaitEvent(t *testing.T, o kube.Object, reason, note string) {
 func (tr *trial) bootstrap(t *testing.T, hosts ...string) (name string) {
 	t.Helper()
 	await.True(t, func() bool {
-		i := slices.IndexFunc(hosts, func(host string) bool {
-			a := tr.agent(t, host)
-			return a != nil && a.Status.Bootstrap && a.Status.DebugInfo.State == "installing-in-progress"
-		})
-		if i >= 0 {
-			name = hosts[i]
+		for _, name = range hosts {
+			if a := tr.agent(t, name); a != nil && a.Status.Bootstrap && a.Status.DebugInfo.State == "installing-in-progress" {
+				return true
+			}
 		}
-		return i >= 0
+		return false
 	}, "no host is the bootstrap")
 	return name
 }

@@ -3,6 +3,7 @@ package coding_test
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"os/exec"
@@ -148,7 +149,7 @@ func TestWriterThatFails(t *testing.T) {
 				break
 			}
 		}
-		require.ErrorIs(t, firstOf(err, w.Close()), io.ErrShortWrite)
+		require.ErrorIs(t, errors.Join(err, w.Close()), io.ErrShortWrite)
 		var packed bytes.Buffer
 		next := coding.NewWriter(&packed, c)
 		text := strings.Repeat("next ", 1000)
@@ -157,13 +158,4 @@ func TestWriterThatFails(t *testing.T) {
 		require.NoError(t, next.Close())
 		require.Equal(t, text, unpack(t, c, packed.Bytes()))
 	}
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -94,6 +94,7 @@ func ServerFault(status int) bool { return status >= http.StatusInternalServerEr
 // request id, which leads to the log.
 func Fail(w http.ResponseWriter, r *http.Request, err error) {
 	About(r).Err = err
+	w.Header().Del("Etag") // of what cannot be read
 	status := Status(err)
 	text := err.Error()
 	var size *http.MaxBytesError
@@ -118,7 +119,6 @@ func Fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // Refuse answers with a status code and a sentence, in the form of the v2 API.
 func Refuse(w http.ResponseWriter, status int, text string) {
-	w.Header().Del("Etag") // of what cannot be read
 	JSON(w, status, wire.Error{
 		Kind: wire.ErrorKindError, ID: int32(status), Code: strconv.Itoa(status), Reason: text, //nolint:gosec // three digits
 	})

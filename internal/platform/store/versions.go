@@ -20,7 +20,7 @@ func (s *Store) Version(ctx context.Context, of Reading) (Cursor, error) {
 	case of.InfraEnvID != uuid.Nil:
 		newest, args = `(select max(n) from changes where infra_env_id = $1)`, []any{of.InfraEnvID}
 	}
-	for {
+	for numbered := false; ; numbered = true {
 		var version Cursor
 		var waiting bool
 		err := s.pool.QueryRow(ctx, `
@@ -29,7 +29,7 @@ func (s *Store) Version(ctx context.Context, of Reading) (Cursor, error) {
 		if err != nil {
 			return Cursor{}, fmt.Errorf("read the newest change: %w", err)
 		}
-		if !waiting {
+		if !waiting || numbered { // what waits now was changed after the call
 			return version, nil
 		}
 		if _, err := s.NumberChanges(ctx); err != nil {
