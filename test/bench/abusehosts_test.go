@@ -135,6 +135,12 @@ func (p *polling) take() polls {
 	return seen
 }
 
+// settle waits until every host has asked, and forgets what was answered.
+func (p *polling) settle() {
+	time.Sleep(time.Duration(p.held) * time.Second)
+	p.take()
+}
+
 func (p *polling) end() {
 	p.stop()
 	p.group.Wait()

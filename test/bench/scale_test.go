@@ -85,8 +85,7 @@ func measureSite(b *testing.B) {
 	s := launch(&service{tb: b, defaults: true})
 	p := newSite(s, "4.22", pullSecret, *scaleHosts)
 	asking := s.pollFor(waitSeconds, p.all.machines)
-	time.Sleep(waitSeconds * time.Second) // every host has asked
-	asking.take()
+	asking.settle()
 	waiting := s.measure(1, func() { time.Sleep(*scaleWindow) })
 	seen := asking.take()
 	require.Empty(b, seen.lost)
@@ -202,7 +201,7 @@ func measureSingleNodes(b *testing.B) {
 	asking := i.pollFor(waitSeconds, beside.all.machines)
 	defer asking.end()
 	rows, histories := i.bytesOf("slipway"), i.bytesOf("temporal", "temporal_visibility")
-	asking.take()
+	asking.settle()
 	i.forgetPeak()
 	nodes := int(*scaleRate * scaleTime.Hours())
 	var took durations
