@@ -24,10 +24,13 @@ type Store struct {
 	lock   func(ctx context.Context, key string) (unlock func(), err error)
 }
 
+// sealedKind is the kind of values that objects are encrypted as.
+const sealedKind = "files"
+
 // Sealer encrypts objects; aad binds one to its key.
 type Sealer interface {
-	Seal(plain, aad []byte) []byte
-	Open(sealed, aad []byte) ([]byte, error)
+	Seal(kind string, plain, aad []byte) []byte
+	Open(kind string, sealed, aad []byte) ([]byte, error)
 	// Header returns the start of everything that is sealed now: two bytes, which name the current key.
 	Header() []byte
 }

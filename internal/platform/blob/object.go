@@ -41,7 +41,7 @@ func (s *Store) PutSecret(ctx context.Context, key string, data []byte) (model.B
 }
 
 func (s *Store) sealed(key string, data []byte) []byte {
-	return append(bytes.Clone(sealedMagic), s.sealer.Seal(data, []byte(key))...)
+	return append(bytes.Clone(sealedMagic), s.sealer.Seal(sealedKind, data, []byte(key))...)
 }
 
 func (s *Store) put(ctx context.Context, key string, plain, stored []byte) (model.BlobRef, error) {
@@ -101,7 +101,7 @@ func (s *Store) unseal(key string, stored []byte) ([]byte, error) {
 	if !ok {
 		return stored, nil
 	}
-	plain, err := s.sealer.Open(sealed, []byte(key))
+	plain, err := s.sealer.Open(sealedKind, sealed, []byte(key))
 	if err != nil {
 		return nil, fmt.Errorf("open sealed object %s: %w", key, err)
 	}

@@ -59,7 +59,7 @@ func (s *Store) Writer(ctx context.Context, key string) (*Writer, error) {
 	_, _ = rand.Read(own) // never fails: the runtime aborts without randomness
 	w.sealed, err = sio.EncryptWriter(out, streamConfig(own))
 	if err == nil {
-		_, err = out.Write(append(bytes.Clone(streamMagic), s.sealer.Seal(own, []byte(key))...))
+		_, err = out.Write(append(bytes.Clone(streamMagic), s.sealer.Seal(sealedKind, own, []byte(key))...))
 	}
 	if err != nil {
 		w.Abort()
@@ -171,7 +171,7 @@ func (s *Store) ownKey(key string, in io.Reader) ([]byte, error) {
 	if _, err := io.ReadFull(in, sealed); err != nil {
 		return nil, fmt.Errorf("read %s: %w: %w", key, ErrDamaged, err)
 	}
-	own, err := s.sealer.Open(sealed, []byte(key))
+	own, err := s.sealer.Open(sealedKind, sealed, []byte(key))
 	if err != nil {
 		return nil, fmt.Errorf("open sealed object %s: %w", key, err)
 	}
@@ -215,7 +215,7 @@ func (s *Store) resealStream(ctx context.Context, key string) (header []byte, er
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", key, err)
 	}
-	sealed := s.sealer.Seal(own, []byte(key))
+	sealed := s.sealer.Seal(sealedKind, own, []byte(key))
 	if _, err = out.Write(append(bytes.Clone(streamMagic), sealed...)); err == nil {
 		_, err = io.Copy(out, in)
 	}

@@ -11,11 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 )
 
 const keyFileHeader = `# Keys that encrypt the secrets of Slipway. Keep a copy: without them the secrets are lost.
-# One key a line, base64. The first encrypts; all decrypt. slipway keys rotate puts a new one at the top.
+# One key a line, base64. The first encrypts, with a key for each kind of values where "kinds:" stands before it; all decrypt.
+# slipway keys rotate puts a new one at the top.
 `
 
 var (
@@ -80,11 +82,12 @@ func parse(data []byte) ([]Key, error) {
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		key, err := base64.StdEncoding.DecodeString(string(line))
+		text, kinds := strings.CutPrefix(string(line), kindsPrefix)
+		key, err := base64.StdEncoding.DecodeString(text)
 		if err != nil || len(key) != KeySize {
 			return nil, fmt.Errorf("line %d: require %d bytes in base64", n, KeySize)
 		}
-		keys = append(keys, Key{bytes: key})
+		keys = append(keys, Key{bytes: key, kinds: kinds})
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
@@ -124,7 +127,7 @@ func (f File) create() error {
 func newKey() Key {
 	key := make([]byte, KeySize)
 	_, _ = rand.Read(key) // never fails: the runtime aborts without randomness
-	return Key{bytes: key}
+	return Key{bytes: key, kinds: true}
 }
 
 // AddKey puts a new key at the top of the file, from where it encrypts, and returns it. Whoever reads the file meanwhile finds the

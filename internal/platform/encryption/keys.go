@@ -55,11 +55,7 @@ func (k *Keys) Reload() (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	old := make([][]byte, 0, len(keys)-1)
-	for _, key := range keys[1:] {
-		old = append(old, key.bytes)
-	}
-	sealer, err := New(keys[0].bytes, old...)
+	sealer, err := newSealer(keys)
 	if err != nil {
 		return false, fmt.Errorf("parse key file %s: %w", k.file.Path, err)
 	}
@@ -77,26 +73,30 @@ func (k *Keys) Held() []Key { return k.held.Load().keys }
 func (k *Keys) Header() []byte { return k.Held()[0].Header() }
 
 // Seal works as Sealer.Seal, with the current key of the file.
-func (k *Keys) Seal(plain, aad []byte) []byte { return k.held.Load().Seal(plain, aad) }
+func (k *Keys) Seal(kind string, plain, aad []byte) []byte {
+	return k.held.Load().Seal(kind, plain, aad)
+}
 
 // Open works as Sealer.Open. Before it refuses a value it reads the file again: another process may have been given a new
 // key a moment earlier.
-func (k *Keys) Open(sealed, aad []byte) ([]byte, error) {
+func (k *Keys) Open(kind string, sealed, aad []byte) ([]byte, error) {
 	tried := k.held.Load()
-	plain, err := tried.Open(sealed, aad)
+	plain, err := tried.Open(kind, sealed, aad)
 	if !errors.Is(err, ErrUnknownKey) && !errors.Is(err, ErrAuthentication) {
 		return plain, err
 	}
 	// Another goroutine may have read the file since: what counts is whether there are other keys than those tried.
 	_, failed := k.Reload()
 	if now := k.held.Load(); failed == nil && now != tried {
-		return now.Open(sealed, aad)
+		return now.Open(kind, sealed, aad)
 	}
 	return nil, errors.Join(err, failed)
 }
 
 // Current works as Sealer.Current.
-func (k *Keys) Current(sealed, aad []byte) bool { return k.held.Load().Current(sealed, aad) }
+func (k *Keys) Current(kind string, sealed, aad []byte) bool {
+	return k.held.Load().Current(kind, sealed, aad)
+}
 
 // Derive works as Sealer.Derive.
 func (k *Keys) Derive(purpose string) []byte { return k.held.Load().Derive(purpose) }

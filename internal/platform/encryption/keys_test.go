@@ -25,7 +25,7 @@ func keyFile(t *testing.T) (string, *encryption.Keys) {
 func TestKeysAreReadAgainForAValueOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path, slow := keyFile(t)
-	before := slow.Seal([]byte("old"), []byte("here"))
+	before := slow.Seal("clusters", []byte("old"), []byte("here"))
 	added, err := encryption.File{Path: path}.AddKey()
 	require.NoError(t, err)
 	quick, err := encryption.File{Path: path}.LoadOrCreate()
@@ -33,19 +33,19 @@ func TestKeysAreReadAgainForAValueOfAnotherProcess(t *testing.T) {
 	require.Equal(t, added.Header(), quick.Header())
 	require.NotEqual(t, added.Header(), slow.Header())
 
-	after := quick.Seal([]byte("new"), []byte("here"))
+	after := quick.Seal("clusters", []byte("new"), []byte("here"))
 	require.Equal(t, added.Header(), after[:2])
-	got, err := slow.Open(after, []byte("here"))
+	got, err := slow.Open("clusters", after, []byte("here"))
 	require.NoError(t, err)
 	require.Equal(t, "new", string(got))
-	require.True(t, slow.Current(after, []byte("here")), "it seals with the new key from now on")
+	require.True(t, slow.Current("clusters", after, []byte("here")), "it seals with the new key from now on")
 	for _, k := range []*encryption.Keys{slow, quick} {
-		got, err := k.Open(before, []byte("here"))
+		got, err := k.Open("clusters", before, []byte("here"))
 		require.NoError(t, err)
 		require.Equal(t, "old", string(got))
-		require.False(t, k.Current(before, []byte("here")))
+		require.False(t, k.Current("clusters", before, []byte("here")))
 	}
-	_, err = slow.Open(after, []byte("there"))
+	_, err = slow.Open("clusters", after, []byte("there"))
 	require.ErrorIs(t, err, encryption.ErrAuthentication)
 }
 
@@ -58,13 +58,13 @@ func TestKeysAreReadAgainForManyAtOnce(t *testing.T) {
 		require.NoError(t, err)
 		quick, err := encryption.File{Path: path}.LoadOrCreate()
 		require.NoError(t, err)
-		sealed := quick.Seal([]byte("new"), []byte("here"))
+		sealed := quick.Seal("clusters", []byte("new"), []byte("here"))
 		var all sync.WaitGroup
 		begin, errs := make(chan struct{}), make(chan error, 50)
 		for range cap(errs) {
 			all.Go(func() {
 				<-begin
-				_, err := slow.Open(sealed, []byte("here"))
+				_, err := slow.Open("clusters", sealed, []byte("here"))
 				errs <- err
 			})
 		}
@@ -137,7 +137,7 @@ func TestTwentyKeysAddedAtOnceAreAllDifferent(t *testing.T) {
 func TestReloadKeepsTheKeysWhenTheFileIsBadOrGone(t *testing.T) {
 	t.Parallel()
 	path, keys := keyFile(t)
-	sealed := keys.Seal([]byte("secret"), nil)
+	sealed := keys.Seal("clusters", []byte("secret"), nil)
 	changed, err := keys.Reload()
 	require.NoError(t, err)
 	require.False(t, changed)
@@ -151,7 +151,7 @@ func TestReloadKeepsTheKeysWhenTheFileIsBadOrGone(t *testing.T) {
 	_, err = encryption.File{Path: path}.AddKey()
 	require.ErrorContains(t, err, "find key file")
 
-	got, err := keys.Open(sealed, nil)
+	got, err := keys.Open("clusters", sealed, nil)
 	require.NoError(t, err)
 	require.Equal(t, "secret", string(got))
 }

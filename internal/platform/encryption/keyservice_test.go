@@ -58,7 +58,7 @@ func TestKeyFileOfAServiceIsNeverInClear(t *testing.T) {
 	keys, err := file.LoadOrCreate()
 	require.NoError(t, err)
 	require.True(t, keys.Sealed())
-	sealed := keys.Seal([]byte("secret"), nil)
+	sealed := keys.Seal("clusters", []byte("secret"), nil)
 	clear := encryption.File{Path: filepath.Join(t.TempDir(), "keys")}
 	requireSealed := func() {
 		content, err := os.ReadFile(file.Path)
@@ -79,7 +79,7 @@ func TestKeyFileOfAServiceIsNeverInClear(t *testing.T) {
 	changed, err := keys.Reload()
 	require.NoError(t, err)
 	require.True(t, changed)
-	got, err := keys.Open(sealed, nil)
+	got, err := keys.Open("clusters", sealed, nil)
 	require.NoError(t, err)
 	require.Equal(t, "secret", string(got))
 	require.NoError(t, file.RemoveKey(held[1].ID()))
@@ -103,9 +103,9 @@ func TestKeyServiceIsAskedForNewContentOnly(t *testing.T) {
 	keys, err := file.LoadOrCreate()
 	require.NoError(t, err)
 	asked := service.asked
-	foreign := newSealer(t, key(1)).Seal([]byte("secret"), nil)
+	foreign := newSealer(t, key(1)).Seal("clusters", []byte("secret"), nil)
 	for range 20 {
-		_, err := keys.Open(foreign, nil)
+		_, err := keys.Open("clusters", foreign, nil)
 		require.Error(t, err)
 		_, err = keys.Reload()
 		require.NoError(t, err)

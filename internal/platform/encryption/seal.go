@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // KeySize is the length of a key in bytes (AES-256).
@@ -20,7 +21,9 @@ const KeySize = 32
 // A sealed value is: version (1 byte), key id (1 byte), nonce (12 bytes), AES-256-GCM
 // ciphertext with its tag (16 bytes). Version and key id are authenticated as well.
 const (
-	version    = 1
+	versionDirect = 1 // encrypted with the key itself
+	versionKinds  = 2 // encrypted with a key that is derived from it for values of one kind
+
 	headerSize = 2
 	nonceSize  = 12
 	tagSize    = 16
@@ -34,76 +37,103 @@ var (
 	ErrMalformed = errors.New("not a sealed value")
 	// ErrUnknownKey: the value was encrypted with a key that this sealer does not hold.
 	ErrUnknownKey = errors.New("sealed with an unknown key")
-	// ErrAuthentication: the value was changed, moved to another place or encrypted with another key of the
+	// ErrAuthentication: the value was changed, moved to another place, is of another kind, or was encrypted with another key of the
 	// same id.
 	ErrAuthentication = errors.New("sealed value is damaged or belongs elsewhere")
 )
 
 // Sealer encrypts with its current key and decrypts with any key it holds. It is safe for concurrent use.
 type Sealer struct {
-	current byte
-	// aeads are the ciphers of each id, which is a byte: of twenty keys, two have the same one more often than not.
-	aeads  map[byte][]cipher.AEAD
-	source []byte // of derived keys
+	current *ciphers
+	// known are the keys of each id, which is a byte: of twenty keys, two have the same one more often than not.
+	known map[byte][]*ciphers
 }
 
-// New returns a sealer that encrypts with key and also decrypts values of the old keys. Keys are KeySize random
-// bytes, each given once.
+// ciphers are the ciphers of one key.
+type ciphers struct {
+	key    Key
+	direct cipher.AEAD
+	kinds  sync.Map // of kinds of values: cipher.AEAD
+}
+
+// New returns a sealer that encrypts with keys which are derived from key, and also decrypts values of the old keys. Keys are KeySize
+// random bytes, each given once.
 func New(key []byte, old ...[]byte) (*Sealer, error) {
-	s := &Sealer{current: keyID(key), aeads: map[byte][]cipher.AEAD{}, source: slices.Clone(key)}
-	keys := append([][]byte{key}, old...)
+	keys := []Key{{bytes: key, kinds: true}}
+	for _, k := range old {
+		keys = append(keys, Key{bytes: k, kinds: true})
+	}
+	return newSealer(keys)
+}
+
+func newSealer(keys []Key) (*Sealer, error) {
+	s := &Sealer{known: map[byte][]*ciphers{}}
 	for n, k := range keys {
-		if len(k) != KeySize {
-			return nil, fmt.Errorf("require a key of %d bytes, found %d", KeySize, len(k))
+		if len(k.bytes) != KeySize {
+			return nil, fmt.Errorf("require a key of %d bytes, found %d", KeySize, len(k.bytes))
 		}
-		if slices.ContainsFunc(keys[:n], func(other []byte) bool { return bytes.Equal(other, k) }) {
+		if slices.ContainsFunc(keys[:n], func(other Key) bool { return bytes.Equal(other.bytes, k.bytes) }) {
 			return nil, errors.New("the same key is given twice")
 		}
-		aead, err := newAEAD(k)
-		if err != nil {
-			return nil, err
+		made := &ciphers{key: k, direct: newAEAD(k.bytes)}
+		s.known[k.number()] = append(s.known[k.number()], made)
+		if n == 0 {
+			s.current = made
 		}
-		s.aeads[keyID(k)] = append(s.aeads[keyID(k)], aead)
 	}
 	return s, nil
 }
 
-func newAEAD(key []byte) (cipher.AEAD, error) {
+// newAEAD returns the cipher of a key of KeySize bytes.
+func newAEAD(key []byte) cipher.AEAD {
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		return nil, fmt.Errorf("prepare AES: %w", err)
+		panic(err) // only for keys of another length
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		return nil, fmt.Errorf("prepare GCM: %w", err)
+		panic(err) // only for ciphers that are not AES
 	}
-	return aead, nil
+	return aead
+}
+
+// of returns the cipher for values of one kind that begin with a version.
+func (c *ciphers) of(version byte, kind string) cipher.AEAD {
+	if version == versionDirect {
+		return c.direct
+	}
+	if known, ok := c.kinds.Load(kind); ok {
+		return known.(cipher.AEAD) //nolint:forcetypeassert // it holds nothing else
+	}
+	made := newAEAD(derive(c.key.bytes, "kind "+kind))
+	c.kinds.Store(kind, made)
+	return made
 }
 
 // Header begins every value that this sealer seals: its version, and the id of the current key.
-func (s *Sealer) Header() []byte { return []byte{version, s.current} }
+func (s *Sealer) Header() []byte { return s.current.key.Header() }
 
-// Seal encrypts plain. aad is the place the value belongs to (a table, column and id, or a blob key): Open
-// fails when the same bytes are presented for another place.
-func (s *Sealer) Seal(plain, aad []byte) []byte {
+// Seal encrypts plain. The kind of a value (a table, files, sessions) decides about its key. aad is the place the value belongs to (an id,
+// or a blob key): Open fails when the same bytes are presented for another kind or place.
+func (s *Sealer) Seal(kind string, plain, aad []byte) []byte {
 	out := make([]byte, headerSize+nonceSize, len(plain)+Overhead)
-	out[0], out[1] = version, s.current
+	copy(out, s.Header())
 	_, _ = rand.Read(out[headerSize:]) // never fails: the runtime aborts without randomness
-	return s.aeads[s.current][0].Seal(out, out[headerSize:], plain, bind(out[:headerSize], aad))
+	return s.current.of(out[0], kind).Seal(out, out[headerSize:], plain, bind(out[:headerSize], aad))
 }
 
-// Open decrypts a sealed value for the place aad. It returns ErrMalformed,
+// Open decrypts a sealed value of a kind for the place aad. It returns ErrMalformed,
 // ErrUnknownKey or ErrAuthentication.
-func (s *Sealer) Open(sealed, aad []byte) ([]byte, error) {
-	if len(sealed) < Overhead || sealed[0] != version {
+func (s *Sealer) Open(kind string, sealed, aad []byte) ([]byte, error) {
+	if len(sealed) < Overhead || sealed[0] != versionDirect && sealed[0] != versionKinds {
 		return nil, ErrMalformed
 	}
-	aeads := s.aeads[sealed[1]]
-	if len(aeads) == 0 {
+	known := s.known[sealed[1]]
+	if len(known) == 0 {
 		return nil, fmt.Errorf("key %02x...: %w", sealed[1], ErrUnknownKey)
 	}
-	for _, aead := range aeads {
-		if plain, err := unseal(aead, sealed, aad); err == nil {
+	for _, c := range known {
+		if plain, err := unseal(c.of(sealed[0], kind), sealed, aad); err == nil {
 			return plain, nil
 		}
 	}
@@ -115,13 +145,13 @@ func unseal(aead cipher.AEAD, sealed, aad []byte) ([]byte, error) {
 	return aead.Open(nil, nonce, box, bind(sealed[:headerSize], aad))
 }
 
-// Current reports whether sealed was encrypted with the current key for the place aad; if not, it has to be encrypted
+// Current reports whether sealed was encrypted with the current key for a kind and the place aad; if not, it has to be encrypted
 // again before the old key is removed.
-func (s *Sealer) Current(sealed, aad []byte) bool {
-	if len(sealed) < Overhead || sealed[0] != version || sealed[1] != s.current {
+func (s *Sealer) Current(kind string, sealed, aad []byte) bool {
+	if len(sealed) < Overhead || !bytes.HasPrefix(sealed, s.Header()) {
 		return false
 	}
-	_, err := unseal(s.aeads[s.current][0], sealed, aad)
+	_, err := unseal(s.current.of(sealed[0], kind), sealed, aad)
 	return err == nil
 }
 
@@ -132,7 +162,7 @@ func bind(header, aad []byte) []byte {
 // Derive returns a key of KeySize bytes for another purpose, derived from the current key (HKDF, RFC 5869): the
 // same in every process that holds the key, and useless for decrypting values. It changes when the current key
 // changes.
-func (s *Sealer) Derive(purpose string) []byte { return derive(s.source, purpose) }
+func (s *Sealer) Derive(purpose string) []byte { return derive(s.current.key.bytes, purpose) }
 
 func derive(source []byte, purpose string) []byte {
 	key, err := hkdf.Key(sha256.New, source, nil, "slipway "+purpose, KeySize)

@@ -26,10 +26,10 @@ func TestOpenGivesBackWhatWasSealed(t *testing.T) {
 	t.Parallel()
 	s := newSealer(t, key(1))
 	for _, plain := range [][]byte{nil, []byte("x"), bytes.Repeat([]byte("secret"), 100_000)} {
-		sealed := s.Seal(plain, []byte("clusters/pull_secret"))
+		sealed := s.Seal("clusters", plain, []byte("clusters/pull_secret"))
 		require.Len(t, sealed, len(plain)+encryption.Overhead)
-		require.True(t, s.Current(sealed, []byte("clusters/pull_secret")))
-		got, err := s.Open(sealed, []byte("clusters/pull_secret"))
+		require.True(t, s.Current("clusters", sealed, []byte("clusters/pull_secret")))
+		got, err := s.Open("clusters", sealed, []byte("clusters/pull_secret"))
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(plain, got))
 	}
@@ -38,13 +38,13 @@ func TestOpenGivesBackWhatWasSealed(t *testing.T) {
 func TestSealNeverGivesTheSameBytesTwice(t *testing.T) {
 	t.Parallel()
 	s := newSealer(t, key(1))
-	require.NotEqual(t, s.Seal([]byte("same"), nil), s.Seal([]byte("same"), nil))
+	require.NotEqual(t, s.Seal("clusters", []byte("same"), nil), s.Seal("clusters", []byte("same"), nil))
 }
 
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	s := newSealer(t, key(1))
-	sealed := s.Seal([]byte("secret"), []byte("here"))
+	sealed := s.Seal("clusters", []byte("secret"), []byte("here"))
 	change := func(i int) []byte {
 		c := bytes.Clone(sealed)
 		c[i] ^= 1
@@ -66,7 +66,7 @@ func TestOpenRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := s.Open(c.sealed, []byte(c.aad))
+			_, err := s.Open("clusters", c.sealed, []byte(c.aad))
 			require.ErrorIs(t, err, c.want)
 		})
 	}
@@ -76,14 +76,14 @@ func TestRotatedSealerOpensOldValues(t *testing.T) {
 	t.Parallel()
 	before := newSealer(t, key(1))
 	after := newSealer(t, key(2), key(1))
-	sealed := before.Seal([]byte("secret"), nil)
+	sealed := before.Seal("clusters", []byte("secret"), nil)
 
-	got, err := after.Open(sealed, nil)
+	got, err := after.Open("clusters", sealed, nil)
 	require.NoError(t, err)
 	require.Equal(t, "secret", string(got))
-	require.False(t, after.Current(sealed, nil))
+	require.False(t, after.Current("clusters", sealed, nil))
 
-	_, err = before.Open(after.Seal([]byte("secret"), nil), nil)
+	_, err = before.Open("clusters", after.Seal("clusters", []byte("secret"), nil), nil)
 	require.ErrorIs(t, err, encryption.ErrUnknownKey)
 }
 
@@ -97,7 +97,7 @@ func TestKeysWithTheSameIDAreDistinguished(t *testing.T) {
 	}
 	sealers, texts := map[byte]int{}, [][]byte{}
 	for n := range 300 {
-		text := newSealer(t, numbered(n)).Seal([]byte("secret"), nil)
+		text := newSealer(t, numbered(n)).Seal("clusters", []byte("secret"), nil)
 		texts = append(texts, text)
 		other, same := sealers[text[1]]
 		sealers[text[1]] = n
@@ -106,12 +106,12 @@ func TestKeysWithTheSameIDAreDistinguished(t *testing.T) {
 		}
 		both := newSealer(t, numbered(n), numbered(other))
 		for _, sealed := range [][]byte{texts[n], texts[other]} {
-			got, err := both.Open(sealed, nil)
+			got, err := both.Open("clusters", sealed, nil)
 			require.NoError(t, err)
 			require.Equal(t, "secret", string(got))
 		}
-		require.True(t, both.Current(texts[n], nil))
-		require.False(t, both.Current(texts[other], nil))
+		require.True(t, both.Current("clusters", texts[n], nil))
+		require.False(t, both.Current("clusters", texts[other], nil))
 		return
 	}
 	require.Fail(t, "300 keys have 300 ids")
@@ -147,7 +147,7 @@ func TestLoadOrCreateMakesAPrivateFileOnce(t *testing.T) {
 	require.Len(t, left, 1)
 	for _, s := range sealers {
 		require.NotNil(t, s)
-		got, err := s.Open(sealers[0].Seal([]byte("secret"), nil), nil)
+		got, err := s.Open("clusters", sealers[0].Seal("clusters", []byte("secret"), nil), nil)
 		require.NoError(t, err)
 		require.Equal(t, "secret", string(got))
 	}
@@ -157,12 +157,12 @@ func TestLoadOrCreateReadsSeveralKeys(t *testing.T) {
 	t.Parallel()
 	line := func(k []byte) string { return base64.StdEncoding.EncodeToString(k) + "\n" }
 	path := filepath.Join(t.TempDir(), "seal.key")
-	require.NoError(t, os.WriteFile(path, []byte("# new\n"+line(key(2))+"\n"+line(key(1))), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte("# new\nkinds:"+line(key(2))+"\n"+line(key(1))), 0o600))
 	s, err := encryption.File{Path: path}.LoadOrCreate()
 	require.NoError(t, err)
-	_, err = s.Open(newSealer(t, key(1)).Seal(nil, nil), nil)
+	_, err = s.Open("clusters", newSealer(t, key(1)).Seal("clusters", nil, nil), nil)
 	require.NoError(t, err)
-	require.True(t, s.Current(newSealer(t, key(2)).Seal(nil, nil), nil))
+	require.True(t, s.Current("clusters", newSealer(t, key(2)).Seal("clusters", nil, nil), nil))
 }
 
 func TestLoadOrCreateRefusesBadFiles(t *testing.T) {

@@ -38,10 +38,13 @@ type Issuer interface {
 	Begin(ctx context.Context, caller auth.Caller) (model.UserToken, model.Secret, error)
 }
 
+// sealedKind is the kind of values that sessions are encrypted as.
+const sealedKind = "sessions"
+
 // Sealer encrypts sessions; every process that serves the pages has the same keys.
 type Sealer interface {
-	Seal(plain, aad []byte) []byte
-	Open(sealed, aad []byte) ([]byte, error)
+	Seal(kind string, plain, aad []byte) []byte
+	Open(kind string, sealed, aad []byte) ([]byte, error)
 }
 
 // Options configure a Gate.

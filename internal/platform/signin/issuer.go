@@ -48,7 +48,7 @@ func (g *Gate) toIssuer(w http.ResponseWriter, r *http.Request) {
 		g.fail(w, err)
 		return
 	}
-	g.setAttempt(w, r, base64.RawURLEncoding.EncodeToString(g.Sealer.Seal(plain, []byte(attemptPlace))), attemptLength)
+	g.setAttempt(w, r, base64.RawURLEncoding.EncodeToString(g.Sealer.Seal(sealedKind, plain, []byte(attemptPlace))), attemptLength)
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, address, http.StatusSeeOther)
 }
@@ -113,7 +113,7 @@ func (g *Gate) attempt(r *http.Request) (attempt, error) {
 	if err != nil {
 		return a, auth.Refusedf("the sign-in was not begun here")
 	}
-	plain, err := g.Sealer.Open(sealed, []byte(attemptPlace))
+	plain, err := g.Sealer.Open(sealedKind, sealed, []byte(attemptPlace))
 	if err != nil {
 		return a, auth.Refusedf("the sign-in was not begun here")
 	}

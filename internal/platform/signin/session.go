@@ -37,7 +37,7 @@ func (g *Gate) session(r *http.Request) (session, error) {
 	if err != nil {
 		return session{}, errSession
 	}
-	plain, err := g.Sealer.Open(sealed, []byte(sessionPlace))
+	plain, err := g.Sealer.Open(sealedKind, sealed, []byte(sessionPlace))
 	if err != nil {
 		return session{}, errSession
 	}
@@ -55,7 +55,7 @@ func (g *Gate) begin(w http.ResponseWriter, r *http.Request, caller auth.Caller,
 	if err != nil {
 		return fmt.Errorf("write a session: %w", err)
 	}
-	value := base64.RawURLEncoding.EncodeToString(g.Sealer.Seal(plain, []byte(sessionPlace)))
+	value := base64.RawURLEncoding.EncodeToString(g.Sealer.Seal(sealedKind, plain, []byte(sessionPlace)))
 	for _, one := range g.gates(caller) {
 		one.setCookie(w, r, value, sessionLength)
 	}

@@ -41,7 +41,7 @@ func (s *Store) HostAccess(ctx context.Context, infraEnvID, hostID uuid.UUID) (H
 		a.ClusterID = *cluster
 	}
 	var secrets infraEnvSecrets
-	err = s.open(sealed, infraEnvID, &secrets)
+	err = s.open(sealedInfraEnvs, sealed, infraEnvID, &secrets)
 	a.TokenKey = model.Secret(secrets.TokenKey)
 	return a, err
 }

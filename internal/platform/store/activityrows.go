@@ -80,7 +80,7 @@ func (s *Store) sealArgs(i model.PendingActivity) ([]byte, error) {
 	if len(i.Args) == 0 {
 		return []byte("[]"), nil
 	}
-	sealed, err := s.seal(i.Args, i.ClusterID)
+	sealed, err := s.seal(sealedActivities, i.Args, i.ClusterID)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Store) sealArgs(i model.PendingActivity) ([]byte, error) {
 func (s *Store) openArgs(args []byte, i *model.PendingActivity) error {
 	var sealed []byte
 	if json.Unmarshal(args, &sealed) == nil && sealed != nil {
-		return s.open(sealed, i.ClusterID, &i.Args)
+		return s.open(sealedActivities, sealed, i.ClusterID, &i.Args)
 	}
 	if err := json.Unmarshal(args, &i.Args); err != nil {
 		return fmt.Errorf("decode arguments of %s: %w", i.ID, err)

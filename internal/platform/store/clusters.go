@@ -61,7 +61,7 @@ func (s *Store) CreateCluster(ctx context.Context, c *model.Cluster, fn func(*Tx
 		if err != nil {
 			return err
 		}
-		row.Secrets = s.sealer.Seal(row.Secrets, c.ID[:])
+		row.Secrets = s.sealer.Seal(sealedClusters, row.Secrets, c.ID[:])
 		row.Shown, row.ShownForm = s.rendering.cluster(c)
 		sql, args := clusterTable.insert(clusterTable.record(row))
 		_, err = tx.Exec(ctx, sql, args...)
@@ -254,7 +254,7 @@ func (s *Store) writeCluster(ctx context.Context, tx pgx.Tx, now time.Time, c *m
 		clusterReached(&t.batch, c, now)
 	}
 	c.UpdatedAt = now
-	row.Secrets = s.sealer.Seal(row.Secrets, c.ID[:])
+	row.Secrets = s.sealer.Seal(sealedClusters, row.Secrets, c.ID[:])
 	row.Shown, row.ShownForm = s.rendering.cluster(c)
 	sql, args := clusterTable.update(clusterTable.record(row), changed)
 	if _, err := tx.Exec(ctx, sql, args...); err != nil {
@@ -300,7 +300,7 @@ func (s *Store) scanClusterAnd(from pgx.Row, more ...any) (*model.Cluster, error
 		}
 	}
 	var secrets clusterSecrets
-	if err := s.open(row.Secrets, c.ID, &secrets); err != nil {
+	if err := s.open(sealedClusters, row.Secrets, c.ID, &secrets); err != nil {
 		return nil, err
 	}
 	c.PullSecret = model.Secret(secrets.PullSecret)

@@ -52,7 +52,7 @@ func (s *Store) Readable(ctx context.Context, sealer Sealer) error {
 			return away(fmt.Errorf("read encrypted values of %s: %w", table.name, err))
 		}
 		for _, v := range values {
-			if _, err := sealer.Open(v.sealed, v.place[:]); err != nil {
+			if _, err := sealer.Open(table.name, v.sealed, v.place[:]); err != nil {
 				return fmt.Errorf("%w: decrypt the row %s of %s: %w", ErrUnreadable, v.key, table.name, err)
 			}
 		}

@@ -149,7 +149,7 @@ func (s *Store) infraEnvRecord(e *model.InfraEnv) (record, error) {
 	if err != nil {
 		return nil, err
 	}
-	sealed, err := s.seal(secrets, e.ID)
+	sealed, err := s.seal(sealedInfraEnvs, secrets, e.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (s *Store) scanInfraEnv(from pgx.Row) (*model.InfraEnv, error) {
 		return nil, fmt.Errorf("decode infra-env %s: %w", e.ID, err)
 	}
 	var secrets infraEnvSecrets
-	if err := s.open(row.Secrets, e.ID, &secrets); err != nil {
+	if err := s.open(sealedInfraEnvs, row.Secrets, e.ID, &secrets); err != nil {
 		return nil, err
 	}
 	e.PullSecret, e.TokenKey = model.Secret(secrets.PullSecret), model.Secret(secrets.TokenKey)

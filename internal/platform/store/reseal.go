@@ -15,7 +15,7 @@ const resealBatch = 100
 
 // sealedTable says where a table holds encrypted values. Header is the first bytes of a value, which name its key.
 type sealedTable struct {
-	name string
+	name string // and the kind of its values
 	// find lists keys, places (the id that the value is bound to) and values of the rows after $1, without those that begin with $2.
 	find string
 	// put replaces the value $2 of the row $1 by $3, unless it has changed meanwhile.
@@ -27,9 +27,9 @@ type sealedTable struct {
 }
 
 var sealedTables = []sealedTable{
-	sealedColumn("clusters"), sealedColumn("infra_envs"), sealedColumn("hosts"),
+	sealedColumn(sealedClusters), sealedColumn(sealedInfraEnvs), sealedColumn(sealedHosts),
 	{
-		name: "pending_activities",
+		name: sealedActivities,
 		find: `select id, cluster_id, sealed from (` + sealedArgs + `) a
 			where id > $1 and substring(sealed from 1 for 2) <> $2 order by id limit $3`,
 		put: `update pending_activities set args = to_jsonb(replace(encode($3::bytea, 'base64'), E'\n', ''))
@@ -87,12 +87,12 @@ func (s *Store) resealTable(ctx context.Context, table sealedTable) (done int, e
 		}
 		for _, v := range values {
 			last = v.key
-			plain, err := s.sealer.Open(v.sealed, v.place[:])
+			plain, err := s.sealer.Open(table.name, v.sealed, v.place[:])
 			if err != nil {
 				failed = append(failed, fmt.Errorf("decrypt the row %s: %w", v.key, err))
 				continue
 			}
-			tag, err := s.pool.Exec(ctx, table.put, v.key, v.sealed, s.sealer.Seal(plain, v.place[:]))
+			tag, err := s.pool.Exec(ctx, table.put, v.key, v.sealed, s.sealer.Seal(table.name, plain, v.place[:]))
 			if err != nil {
 				return done, err
 			}

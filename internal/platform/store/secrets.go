@@ -10,6 +10,14 @@ import (
 	"slipway/internal/model"
 )
 
+// The kinds of encrypted values, which are the tables that hold them.
+const (
+	sealedClusters   = "clusters"
+	sealedInfraEnvs  = "infra_envs"
+	sealedHosts      = "hosts"
+	sealedActivities = "pending_activities"
+)
+
 // clusterSecrets are the sealed values of a cluster row.
 type clusterSecrets struct {
 	PullSecret string `json:"pull_secret"`
@@ -90,19 +98,19 @@ func sealedArguments(arguments []model.KernelArgument) []model.KernelArgument {
 	return []model.KernelArgument{{Value: sealedText}}
 }
 
-func (s *Store) seal(secrets any, id uuid.UUID) ([]byte, error) {
+func (s *Store) seal(kind string, secrets any, id uuid.UUID) ([]byte, error) {
 	plain, err := json.Marshal(secrets)
 	if err != nil {
 		return nil, fmt.Errorf("encode secrets of %s: %w", id, err)
 	}
-	return s.sealer.Seal(plain, id[:]), nil
+	return s.sealer.Seal(kind, plain, id[:]), nil
 }
 
-func (s *Store) open(sealed []byte, id uuid.UUID, into any) error {
+func (s *Store) open(kind string, sealed []byte, id uuid.UUID, into any) error {
 	if len(sealed) == 0 {
 		return nil
 	}
-	plain, err := s.sealer.Open(sealed, id[:])
+	plain, err := s.sealer.Open(kind, sealed, id[:])
 	if err != nil {
 		return fmt.Errorf("open secrets of %s (was the key replaced?): %w", id, err)
 	}
@@ -167,7 +175,7 @@ func (s *Store) sealHost(h *model.Host, plain []byte) []byte {
 	if plain == nil {
 		return nil
 	}
-	return s.sealer.Seal(plain, h.ID[:])
+	return s.sealer.Seal(sealedHosts, plain, h.ID[:])
 }
 
 func (s *Store) openHost(h *model.Host, sealed []byte) error {
@@ -175,7 +183,7 @@ func (s *Store) openHost(h *model.Host, sealed []byte) error {
 		return nil
 	}
 	var secrets hostSecrets
-	if err := s.open(sealed, h.ID, &secrets); err != nil {
+	if err := s.open(sealedHosts, sealed, h.ID, &secrets); err != nil {
 		return err
 	}
 	h.IgnitionEndpointToken = model.Secret(secrets.IgnitionToken)

@@ -24,10 +24,10 @@ import (
 // Schema is the PostgreSQL schema all tables live in.
 const Schema = "slipway"
 
-// Sealer encrypts secrets before they reach the database; aad binds a value to its row.
+// Sealer encrypts secrets before they reach the database; kind is the table, and aad binds a value to its row.
 type Sealer interface {
-	Seal(plain, aad []byte) []byte
-	Open(sealed, aad []byte) ([]byte, error)
+	Seal(kind string, plain, aad []byte) []byte
+	Open(kind string, sealed, aad []byte) ([]byte, error)
 	// Header returns the start of everything that is sealed now: two bytes, which name the current key.
 	Header() []byte
 }

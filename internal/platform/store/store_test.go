@@ -20,8 +20,8 @@ type xorSealer struct{}
 
 func (xorSealer) Header() []byte { return nil }
 
-func (xorSealer) Seal(plain, aad []byte) []byte           { return xor(plain, aad) }
-func (xorSealer) Open(sealed, aad []byte) ([]byte, error) { return xor(sealed, aad), nil }
+func (xorSealer) Seal(_ string, plain, aad []byte) []byte           { return xor(plain, aad) }
+func (xorSealer) Open(_ string, sealed, aad []byte) ([]byte, error) { return xor(sealed, aad), nil }
 
 func xor(data, key []byte) []byte {
 	out := make([]byte, len(data))

@@ -13,12 +13,14 @@ import (
 
 // Sealer encrypts payloads with a key that is not in Temporal's database.
 type Sealer interface {
-	Seal(plain, aad []byte) []byte
-	Open(sealed, aad []byte) ([]byte, error)
+	Seal(kind string, plain, aad []byte) []byte
+	Open(kind string, sealed, aad []byte) ([]byte, error)
 }
 
 const (
 	sealedEncoding = "binary/slipway-sealed"
+	// sealedKind is the kind of values that payloads are encrypted as.
+	sealedKind = "payloads"
 	// ofWorkflow is the metadata with the id of the workflow that a payload is bound to.
 	ofWorkflow = "slipway-workflow"
 	// payloadPlace binds seals that know no workflow: seals of earlier versions and of users' tools.
@@ -44,7 +46,7 @@ func (c Codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 		if c.Workflow != "" {
 			metadata[ofWorkflow] = []byte(c.Workflow)
 		}
-		out[i] = &commonpb.Payload{Metadata: metadata, Data: c.Sealer.Seal(plain, placeOf(metadata))}
+		out[i] = &commonpb.Payload{Metadata: metadata, Data: c.Sealer.Seal(sealedKind, plain, placeOf(metadata))}
 	}
 	return out, nil
 }
@@ -65,7 +67,7 @@ func (c Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 			out[i] = p
 			continue
 		}
-		plain, err := c.Sealer.Open(p.GetData(), placeOf(p.GetMetadata()))
+		plain, err := c.Sealer.Open(sealedKind, p.GetData(), placeOf(p.GetMetadata()))
 		if err != nil {
 			return nil, fmt.Errorf("open payload: %w", err)
 		}

@@ -149,7 +149,8 @@ func TestSealedInputIsForOneWorkflow(t *testing.T) {
 	text, err := plain.Marshal()
 	require.NoError(t, err)
 	old := &commonpb.Payload{
-		Metadata: map[string][]byte{"encoding": []byte("binary/slipway-sealed")}, Data: sealer(t).Seal(text, []byte("temporal payload")),
+		Metadata: map[string][]byte{"encoding": []byte("binary/slipway-sealed")},
+		Data:     sealer(t).Seal("payloads", text, []byte("temporal payload")),
 	}
 	require.NoError(t, of("control:1").FromPayload(old, &back), "as earlier versions have sealed it")
 }

@@ -109,7 +109,10 @@ func (r *Rotation) reseal(ctx context.Context, keys []encryption.Key) error {
 	}
 	left := int64(0)
 	for n, key := range keys {
-		use := store.KeyUse{ID: key.ID(), Values: values[string(key.Header())] + files[string(key.Header())]}
+		use := store.KeyUse{ID: key.ID()}
+		for _, header := range key.Headers() {
+			use.Values += values[string(header)] + files[string(header)]
+		}
 		if n > 0 {
 			if use.Workflows, err = r.Temporal.StartedBefore(ctx, replaced(keys[:n], uses).Add(overlap)); err != nil {
 				return errors.Join(failed, err)

@@ -204,6 +204,35 @@ func TestOldKeyEncryptsNothingAfterARotation(t *testing.T) {
 }
 
 // A process that is killed leaves some values with the new key and some with the old one; the next continues.
+// Values of a key of 0.2.0 or before are encrypted with the key itself: a rotation gives each kind a key.
+func TestARotationLeavesKeysOfEarlierVersions(t *testing.T) {
+	t.Parallel()
+	site := newSite(t)
+	require.NoError(t, os.WriteFile(site.keyFile, []byte("BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=\n"), 0o600))
+	service := site.start(t)
+	readable := service.fill(t, 2)
+	require.NoError(t, service.Look(t.Context()))
+	counts, err := service.tables.SealedValues(t.Context())
+	require.NoError(t, err)
+	require.Len(t, counts, 1)
+	for header := range counts {
+		require.Equal(t, byte(1), header[0])
+	}
+
+	site.rotate(t, service)
+	require.NoError(t, service.Look(t.Context()))
+	counts, err = service.tables.SealedValues(t.Context())
+	require.NoError(t, err)
+	require.Len(t, counts, 1)
+	for header := range counts {
+		require.Equal(t, byte(2), header[0])
+	}
+	readable(t, service)
+	for id, use := range site.uses(t, service) {
+		require.Equal(t, id == service.keys.Held()[0].ID(), use.Values > 0, "%+v", use)
+	}
+}
+
 func TestKilledRotationContinues(t *testing.T) {
 	t.Parallel()
 	site := newSite(t)

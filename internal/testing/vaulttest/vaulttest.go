@@ -67,11 +67,11 @@ func (v *Vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/v1/transit/encrypt/slipway":
 		plain, _ := base64.StdEncoding.DecodeString(in.Plaintext)
-		sealed := "vault:v1:" + base64.StdEncoding.EncodeToString(v.sealer.Seal(plain, nil))
+		sealed := "vault:v1:" + base64.StdEncoding.EncodeToString(v.sealer.Seal("vault", plain, nil))
 		answer(w, http.StatusOK, map[string]any{"data": map[string]string{"ciphertext": sealed}})
 	case "/v1/transit/decrypt/slipway":
 		sealed, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(in.Ciphertext, "vault:v1:"))
-		plain, err := v.sealer.Open(sealed, nil)
+		plain, err := v.sealer.Open("vault", sealed, nil)
 		if err != nil {
 			answer(w, http.StatusBadRequest, map[string]any{"errors": []string{"cipher: message authentication failed"}})
 			return
