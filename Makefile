@@ -263,7 +263,7 @@ bench-abuse: programs ## crowds that mean no good, one after the other, beside 1
 	timeout 45m $(GO) test -vet=off -timeout 40m -count=1 -run '^$$' -bench '^BenchmarkAbuse$$' -benchtime 1x ./test/bench -args \
 	  -abuse-hosts $(or $(HOSTS),1000) -abuse-window $(or $(WINDOW),20s) -abuse-only '$(ONLY)'
 
-bench-scale: programs ## what one machine holds: HOSTS=10000 that wait, STORM=5000 that boot within a minute, RATE=2000 single nodes an hour for TIME=30m, BURST=500 at once, one cluster of 1,000, an image to 200 (90 minutes; PART=hosts|installations|cluster|image: one)
+bench-scale: programs ## what one machine holds: HOSTS=10000 that wait, STORM=5000 that boot within a minute, RATE=2000 single nodes an hour for TIME=30m, BURST=500 at once, one cluster of 1,000, an image to 200 (90 minutes; PART=hosts|installations|cluster|image: one; PROFILES=folder: of hosts that wait)
 	@deploy/debian-packages
 	@ulimit -n $$(ulimit -H -n); for part in $(or $(PART),hosts installations cluster image); do \
 	  case $$part in \
@@ -273,7 +273,7 @@ bench-scale: programs ## what one machine holds: HOSTS=10000 that wait, STORM=50
 	  esac; \
 	  timeout 90m $(GO) test -vet=off -timeout 85m -count=1 -run '^$$' -bench "$$run" -benchtime 1x ./test/bench -args \
 	    -scale-hosts $(or $(HOSTS),10000) -scale-storm $(or $(STORM),5000) -scale-rate $(or $(RATE),2000) -scale-time $(or $(TIME),30m) \
-	    -scale-burst $(or $(BURST),500) -hosts 1000 || exit 1; \
+	    -scale-burst $(or $(BURST),500) -hosts 1000 $(if $(PROFILES),-profiles $(abspath $(PROFILES))) || exit 1; \
 	done
 
 test-helm: programs ## the Helm chart: lint, what it renders for the values in its folder ci, its pods as processes, and against an API server (the first build compiles Kubernetes: 10 to 20 minutes)

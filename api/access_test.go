@@ -20,20 +20,22 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/discovery"
 	"slipway/internal/service/orchestrator"
 	"slipway/internal/testing/matrix"
 	"slipway/internal/testing/unraced"
+	"slipway/internal/wire"
 )
 
 // newPerHost starts a service whose hosts and controllers have tokens of their own.
-func newPerHost(t *testing.T) *local {
+func newPerHost(t *testing.T, change ...func(*api.Options)) *local {
 	t.Helper()
-	l := newLocal(t, auth.ModeLocal)
+	l := newLocal(t, auth.ModeLocal, change...)
 	l.tokens.AgentTokens = auth.PerHost
 	l.tokens.Host = func(ctx context.Context, infraEnvID, hostID uuid.UUID) (auth.HostFacts, error) {
 		a, err := l.store.HostAccess(ctx, infraEnvID, hostID)
 		return auth.HostFacts{
-			Generation: a.Generation, ClusterID: a.ClusterID, Key: a.TokenKey,
+			Generation: a.Generation, ClusterID: a.ClusterID, KeyName: a.KeyName,
 			Bootstrap: a.Bootstrap && lifecycle.FetchesConfigs(a.Status, a.Stage),
 			Held:      a.Status == model.HostInstallingInProgress,
 		}, err
@@ -491,4 +493,35 @@ func TestImagesOfUsersComeOverHTTPS(t *testing.T) {
 		require.Contains(t, s.send(http.MethodPatch, path, args(list...)).Reason(http.StatusBadRequest), "begins with https://")
 	}
 	s.want(http.StatusCreated, http.MethodPatch, path, args("--image-url", "https://192.0.2.1/rhcos.raw", "--append-karg", "nosmt"))
+}
+
+// lookingDiscovery reads a host as a poll does, after it has changed.
+type lookingDiscovery struct {
+	api.Discovery
+	look func(ctx context.Context) wire.Steps
+}
+
+func (d *lookingDiscovery) NextSteps(ctx context.Context, _ discovery.PollInput) (wire.Steps, error) {
+	return d.look(ctx), nil
+}
+
+// A poll that is held looks after it has begun to listen: what came while its credential was checked is not missed.
+func TestAHeldPollLooksForItself(t *testing.T) {
+	t.Parallel()
+	agents := &lookingDiscovery{}
+	l := newPerHost(t, func(o *api.Options) { o.Discovery = agents })
+	h := l.host(l.infraEnv(l.cluster(nil).ID).ID)
+	infraEnvID, hostID := h.InfraEnvID, h.ID
+	for header, fresh := range map[string]bool{"wait=30": true, "handling=lenient": false} {
+		l.changeHost(infraEnvID, hostID, func(h *model.Host) { h.Status = model.HostKnown })
+		agents.look = func(ctx context.Context) wire.Steps {
+			l.changeHost(infraEnvID, hostID, func(h *model.Host) { h.Status = model.HostInsufficient })
+			v, err := l.store.Poll(ctx, infraEnvID, hostID)
+			require.NoError(t, err)
+			require.Equal(t, fresh, v.Status == model.HostInsufficient, header)
+			return wire.Steps{PostStepAction: wire.Continue}
+		}
+		l.closed.want(http.StatusOK, http.MethodGet, hostPath(infraEnvID, hostID)+"/instructions", nil,
+			wire.HeaderPrefer, header, "X-Secret-Key", l.hostToken(infraEnvID, hostID))
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"slipway/internal/platform/coding"
+	"slipway/internal/platform/fair"
 	"slipway/internal/platform/spool"
 )
 
@@ -80,7 +81,7 @@ func (s *server) respond(status int, w http.ResponseWriter, r *http.Request, wri
 	whole := spool.New(inMemory)
 	defer func() { _ = whole.Close() }()
 	coded := coding.NewWriter(whole, coding.Of(r))
-	out := bufio.NewWriterSize(coded, part)
+	out := bufio.NewWriterSize(fair.Writer(coded), part)
 	if err := errors.Join(write(out), out.Flush(), coded.Close()); err != nil {
 		return err
 	}

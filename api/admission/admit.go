@@ -11,6 +11,8 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/httpapi"
+	"slipway/internal/platform/store"
+	"slipway/internal/wire"
 )
 
 type operationKey struct{}
@@ -32,6 +34,9 @@ func (g *Gate) Admit(next http.Handler) http.Handler {
 			return
 		}
 		httpapi.About(r).Operation = o.id
+		if rules[o.id].polls && PreferredWait(r.Header.Values(wire.HeaderPrefer)) == 0 {
+			r = r.WithContext(store.WithFirstLook(r.Context()))
+		}
 		caller, err := g.authenticate(r, o)
 		if err != nil {
 			httpapi.Fail(w, r, err)

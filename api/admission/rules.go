@@ -43,6 +43,8 @@ type rule struct {
 	secrets bool
 	// heavy: the answer may be large, or takes long to make. A credential has a few of them at once (Limits.HeavyReads).
 	heavy bool
+	// polls: the operation reads its host, and what its credential depends on with it.
+	polls bool
 }
 
 // Limits of a request body, in bytes.
@@ -77,7 +79,7 @@ var rules = map[string]rule{
 	"v2GetHost":                           {roles: roles{admin, user, kube, viewer}},
 	"v2UpdateHost":                        {roles: roles{admin, user, kube}, defines: true},
 	"v2DeregisterHost":                    {roles: roles{admin, user, kube}, defines: true},
-	"v2GetNextSteps":                      {roles: roles{agent, registrar, foreign}, reclaimed: true},
+	"v2GetNextSteps":                      {roles: roles{agent, registrar, foreign}, reclaimed: true, polls: true},
 	"v2PostStepReply":                     {roles: roles{agent, registrar, foreign}, body: replyLimit, reclaimed: true},
 	"v2UpdateHostInstallProgress":         {roles: roles{agent, controller, foreign}},
 	"BindHost":                            {roles: roles{admin, user, kube}, defines: true},

@@ -82,7 +82,8 @@ func newSite(s *service, version, pullSecret string, hosts int) *site {
 
 // measureSite measures hosts that wait, and then hosts that all boot within a minute beside the rest that waits.
 func measureSite(b *testing.B) {
-	s := launch(&service{tb: b, defaults: true})
+	arguments, save := profiled(b)
+	s := launch(&service{tb: b, defaults: true, arguments: arguments})
 	p := newSite(s, "4.22", pullSecret, *scaleHosts)
 	asking := s.pollFor(waitSeconds, p.all.machines)
 	asking.settle()
@@ -97,6 +98,7 @@ func measureSite(b *testing.B) {
 	b.ReportMetric(waiting.used.service.Seconds()/waiting.took.Seconds(), "core-service-waiting")
 	b.ReportMetric(waiting.used.database.Seconds()/waiting.took.Seconds(), "core-PostgreSQL-waiting")
 	b.ReportMetric(s.residentMB(), "MB-waiting")
+	save()
 	asking.end()
 
 	boots := p.all.machines[:min(*scaleStorm, len(p.all.machines))]

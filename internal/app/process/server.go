@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"slipway/internal/images/download"
+	"slipway/internal/platform/fair"
 	"slipway/internal/platform/guard"
 	"slipway/internal/platform/httpapi"
 )
@@ -67,7 +68,7 @@ func Listen(
 		return nil, fmt.Errorf("listen on %s (--listen): %w", address, err)
 	}
 	if security != nil {
-		listener = tls.NewListener(listener, security)
+		listener = tls.NewListener(fair.Listener(listener), security)
 	}
 	s := &Server{listener: listener, now: now}
 	requests, abort := context.WithCancel(context.Background())

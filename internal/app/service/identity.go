@@ -157,7 +157,7 @@ func (s *Service) pullSecret(ctx context.Context, infraEnvID, clusterID uuid.UUI
 func (s *Service) hostFacts(ctx context.Context, infraEnvID, hostID uuid.UUID) (auth.HostFacts, error) {
 	a, err := s.store.HostAccess(ctx, infraEnvID, hostID)
 	return auth.HostFacts{
-		Generation: a.Generation, ClusterID: a.ClusterID, Key: a.TokenKey,
+		Generation: a.Generation, ClusterID: a.ClusterID, KeyName: a.KeyName,
 		Bootstrap: a.Bootstrap && lifecycle.FetchesConfigs(a.Status, a.Stage),
 		Held:      slices.Contains(lifecycle.HostsUnderInstallation, a.Status),
 	}, err

@@ -98,6 +98,13 @@ func (s *Service) Run(ctx context.Context, start func(context.Context) error) er
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	go s.process.LimitMemory(life)
+	if s.options.ProfileSocket != "" {
+		stop, err := process.ServeProfiles(s.options.ProfileSocket)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	err := start(ctx)
 	if err == nil {
 		err = s.Shutdown.Wait(ctx)

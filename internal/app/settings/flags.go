@@ -72,6 +72,7 @@ type Service struct {
 	Connections
 	Requests
 	KeyFile
+	ProfileSocket   string `name:"profile-socket" env:"SLIPWAY_PROFILE_SOCKET" type:"path" help:"Socket in the file system that serves profiles of the process (net/http/pprof) to its user and root." placeholder:"FILE"`
 	ReplaceIdentity bool   `name:"replace-identity" help:"Start with another token key or authority than the database was used with, and record it. Tokens, discovery images and installing hosts from before are refused then."`
 	DataDir         string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
 	BaseURL         string `env:"SLIPWAY_BASE_URL,SERVICE_BASE_URL" help:"Address that hosts and users reach the API at; by default the address of --listen." placeholder:"URL"`

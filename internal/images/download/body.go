@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net"
 	"net/http"
 	"os"
 	"time"
@@ -116,7 +115,7 @@ func (b *body) reset() {
 	if c, ok := conn.(*tls.Conn); ok {
 		conn = c.NetConn() // an orderly close would wait for the reader
 	}
-	if c, ok := conn.(*net.TCPConn); ok {
+	if c, ok := conn.(interface{ SetLinger(seconds int) error }); ok {
 		_ = c.SetLinger(0)
 	}
 	_ = conn.Close()

@@ -66,7 +66,7 @@ type AgentToken struct {
 // which it is ImageTokenLife old. With PerInfraEnv it has no such end: agents of other implementations know no other token, and are being
 // installed with it. It is empty where another service signs, because agents have their token from there.
 func (l *Local) AgentToken(e *model.InfraEnv) (t AgentToken, err error) {
-	c := claims{InfraEnvID: e.ID.String(), Key: keyName(e.TokenKey)}
+	c := claims{InfraEnvID: e.ID.String(), Key: model.KeyName(e.TokenKey)}
 	switch {
 	case l.Mode == ModeAgentInstaller:
 		return t, nil

@@ -34,10 +34,10 @@ const (
 
 // HostFacts holds the facts that the token of a host depends on.
 type HostFacts struct {
-	Generation int          // of its tokens: another registration ends those before
-	ClusterID  uuid.UUID    // that it belongs to now; zero: none
-	Bootstrap  bool         // it bootstraps the cluster, and has not left the discovery image
-	Key        model.Secret // of its InfraEnv
+	Generation int       // of its tokens: another registration ends those before
+	ClusterID  uuid.UUID // that it belongs to now; zero: none
+	Bootstrap  bool      // it bootstraps the cluster, and has not left the discovery image
+	KeyName    string    // of the key that signs for its InfraEnv: model.KeyName
 	// Held says that the host is being installed: its token outlives a rotation of the key.
 	Held bool
 }
@@ -56,7 +56,7 @@ func (l *Local) HostToken(h *model.Host, key model.Secret) (model.Secret, error)
 	}
 	now := l.Now()
 	return l.sign(claims{
-		Role: RoleAgent, InfraEnvID: h.InfraEnvID.String(), HostID: h.ID.String(), Generation: h.TokenGeneration, Key: keyName(key),
+		Role: RoleAgent, InfraEnvID: h.InfraEnvID.String(), HostID: h.ID.String(), Generation: h.TokenGeneration, Key: model.KeyName(key),
 		RegisteredClaims: jwt.RegisteredClaims{IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(hostTokenLife))},
 	})
 }
@@ -96,7 +96,7 @@ func (l *Local) hostCaller(ctx context.Context, caller Caller, c claims) (Caller
 	if c.Generation < host.Generation { // a database that was restored from a backup may be behind
 		return Caller{}, Refusedf("host %s has registered again", id)
 	}
-	if !host.Held && !sameKey(c.Key, host.Key) {
+	if !host.Held && !sameKey(c.Key, host.KeyName) {
 		return Caller{}, Refusedf("the signing key of infra-env %s was replaced", caller.InfraEnvID)
 	}
 	caller.Name, caller.Role, caller.HostID, caller.ClusterID, caller.Bootstrap = "agent", RoleAgent, id, host.ClusterID, host.Bootstrap
@@ -119,7 +119,7 @@ func (l *Local) controllerCaller(ctx context.Context, caller Caller, c claims) (
 	return caller, nil
 }
 
-// sameKey reports whether a token names this signing key.
-func sameKey(name string, key model.Secret) bool {
-	return subtle.ConstantTimeCompare([]byte(name), []byte(keyName(key))) == 1
+// sameKey reports whether the name in a token is the name of this signing key.
+func sameKey(name, key string) bool {
+	return subtle.ConstantTimeCompare([]byte(name), []byte(key)) == 1
 }

@@ -64,7 +64,7 @@ func (l *Local) ImageLink(e *model.InfraEnv, until time.Time) (ImageLink, error)
 		return ImageLink{ByToken, text, expires}, err
 	}
 	token, err := l.sign(claims{
-		InfraEnvID: e.ID.String(), ImageKey: keyName(e.TokenKey),
+		InfraEnvID: e.ID.String(), ImageKey: model.KeyName(e.TokenKey),
 		RegisteredClaims: jwt.RegisteredClaims{ExpiresAt: jwt.NewNumericDate(expires)},
 	})
 	return ImageLink{ByAPIKey, token.Reveal(), expires}, err

@@ -2,8 +2,6 @@ package auth
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -296,7 +294,7 @@ func (l *Local) checkKey(ctx context.Context, infraEnvID uuid.UUID, name string)
 	if err != nil {
 		return err
 	}
-	if !sameKey(name, key) {
+	if !sameKey(name, model.KeyName(key)) {
 		return Refusedf("the signing key of infra-env %s was replaced", infraEnvID)
 	}
 	return nil
@@ -311,10 +309,4 @@ func (l *Local) tokenKey(ctx context.Context, infraEnvID uuid.UUID) (model.Secre
 		return "", fmt.Errorf("read the signing key of infra-env %s: %w", infraEnvID, err)
 	}
 	return key, nil
-}
-
-// keyName returns a value that identifies a signing key and reveals nothing about it.
-func keyName(key model.Secret) string {
-	sum := sha256.Sum256([]byte("slipway image key\x00" + key.Reveal()))
-	return hex.EncodeToString(sum[:8])
 }

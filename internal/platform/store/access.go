@@ -18,32 +18,58 @@ type HostAccess struct {
 	Stage      model.Stage
 	ClusterID  uuid.UUID // zero: none
 	Bootstrap  bool
-	TokenKey   model.Secret // of its InfraEnv
+	KeyName    string // of the key that signs for its InfraEnv: model.KeyName
 }
 
-// HostAccess reads it; model.ErrNotFound without the host.
-func (s *Store) HostAccess(ctx context.Context, infraEnvID, hostID uuid.UUID) (HostAccess, error) {
-	var a HostAccess
-	var cluster *uuid.UUID
-	var sealed []byte
-	err := s.pool.QueryRow(ctx, `
-		select h.token_generation, h.status, h.stage, h.cluster_id, h.bootstrap, e.secrets
-		from hosts h join infra_envs e on e.id = h.infra_env_id
-		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, infraEnvID, hostID).
-		Scan(&a.Generation, &a.Status, &a.Stage, &cluster, &a.Bootstrap, &sealed)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return a, model.NotFoundf("host %s was not found", hostID)
+// accessColumns are read of a host h in an InfraEnv e, secrets where the name of their key is not kept.
+const accessColumns = `h.token_generation, h.status, h.stage, h.cluster_id, h.bootstrap, e.token_key_name,
+	case when e.token_key_name = '' then e.secrets end`
+
+type accessRow struct {
+	HostAccess
+	cluster *[16]byte // plain bytes spare the driver a detour through text
+	sealed  []byte
+}
+
+func (a *accessRow) targets() []any {
+	return []any{&a.Generation, &a.Status, &a.Stage, &a.cluster, &a.Bootstrap, &a.KeyName, &a.sealed}
+}
+
+// access returns what was read of a host.
+func (s *Store) access(a *accessRow, infraEnvID uuid.UUID) (HostAccess, error) {
+	if a.cluster != nil {
+		a.ClusterID = *a.cluster
 	}
-	if err != nil {
-		return a, fmt.Errorf("read what host %s may do: %w", hostID, err)
-	}
-	if cluster != nil {
-		a.ClusterID = *cluster
+	if a.KeyName != "" {
+		return a.HostAccess, nil
 	}
 	var secrets infraEnvSecrets
-	err = s.open(sealedInfraEnvs, sealed, infraEnvID, &secrets)
-	a.TokenKey = model.Secret(secrets.TokenKey)
-	return a, err
+	err := s.open(sealedInfraEnvs, a.sealed, infraEnvID, &secrets)
+	a.KeyName = model.KeyName(model.Secret(secrets.TokenKey))
+	return a.HostAccess, err
+}
+
+// HostAccess reads it; model.ErrNotFound without the host. See WithFirstLook.
+func (s *Store) HostAccess(ctx context.Context, infraEnvID, hostID uuid.UUID) (HostAccess, error) {
+	var a accessRow
+	if look := firstLookOf(ctx); look != nil {
+		v, err := s.poll(ctx, infraEnvID, hostID, ", "+accessColumns, a.targets()...)
+		if err != nil {
+			return HostAccess{}, err
+		}
+		look.view.Store(&polled{infraEnvID, hostID, v})
+		return s.access(&a, infraEnvID)
+	}
+	err := s.pool.QueryRow(ctx, `
+		select `+accessColumns+` from hosts h join infra_envs e on e.id = h.infra_env_id
+		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, [16]byte(infraEnvID), [16]byte(hostID)).Scan(a.targets()...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return HostAccess{}, model.NotFoundf("host %s was not found", hostID)
+	}
+	if err != nil {
+		return HostAccess{}, fmt.Errorf("read what host %s may do: %w", hostID, err)
+	}
+	return s.access(&a, infraEnvID)
 }
 
 // BootstrapState reads how far the host is that bootstraps a cluster; model.ErrNotFound without one.

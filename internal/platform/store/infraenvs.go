@@ -19,6 +19,7 @@ type infraEnvRow struct {
 	*model.InfraEnv
 	Doc     []byte `db:"doc"`
 	Secrets []byte `db:"secrets"`
+	KeyName string `db:"token_key_name"`
 }
 
 var infraEnvTable = tableOf[infraEnvRow](layout{
@@ -153,7 +154,7 @@ func (s *Store) infraEnvRecord(e *model.InfraEnv) (record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return infraEnvTable.record(&infraEnvRow{InfraEnv: e, Doc: doc, Secrets: sealed}), nil
+	return infraEnvTable.record(&infraEnvRow{InfraEnv: e, Doc: doc, Secrets: sealed, KeyName: model.KeyName(e.TokenKey)}), nil
 }
 
 func (s *Store) scanInfraEnv(from pgx.Row) (*model.InfraEnv, error) {

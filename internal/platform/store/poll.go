@@ -39,8 +39,16 @@ func (v *PollView) Host() *model.Host {
 	return &model.Host{Kind: v.Kind, Status: v.Status, AgentSteps: v.AgentSteps, Facts: v.Facts}
 }
 
-// Poll reads the view of one host.
+// Poll reads the view of one host. See WithFirstLook.
 func (s *Store) Poll(ctx context.Context, infraEnvID, hostID uuid.UUID) (*PollView, error) {
+	if v := firstLookOf(ctx).take(infraEnvID, hostID); v != nil {
+		return v, nil
+	}
+	return s.poll(ctx, infraEnvID, hostID, "")
+}
+
+// poll reads the view of one host, and more columns of the host h and its InfraEnv e.
+func (s *Store) poll(ctx context.Context, infraEnvID, hostID uuid.UUID, more string, targets ...any) (*PollView, error) {
 	var v PollView
 	var facts []byte
 	var checkedIn *time.Time
@@ -50,14 +58,16 @@ func (s *Store) Poll(ctx context.Context, infraEnvID, hostID uuid.UUID) (*PollVi
 		  coalesce(c.network_generation, 0), coalesce(p.hosts_generation, 0), k.checked_in_at,
 		  coalesce(k.host_timestamp, 0), h.boot,
 		  exists (select from pending_activities i
-		    where i.infra_env_id = h.infra_env_id and i.host_id = h.id and i.state in ('pending', 'sent') and i.kind = 'step')
+		    where i.infra_env_id = h.infra_env_id and i.host_id = h.id and i.state in ('pending', 'sent') and i.kind = 'step')`+more+`
 		from hosts h
+		join infra_envs e on e.id = h.infra_env_id
 		left join clusters c on c.id = h.cluster_id
 		left join pulses p on p.subject_id = h.cluster_id
 		left join host_checkins k on k.infra_env_id = h.infra_env_id and k.host_id = h.id
-		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, [16]byte(infraEnvID), [16]byte(hostID)).Scan(
+		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, [16]byte(infraEnvID), [16]byte(hostID)).Scan(append([]any{
 		&cluster, &v.Kind, &v.Status, &v.AgentSteps, &v.Stage, &facts,
-		&v.NetworkGeneration, &v.HostsGeneration, &checkedIn, &v.Timestamp, &v.Boot, &v.Waiting)
+		&v.NetworkGeneration, &v.HostsGeneration, &checkedIn, &v.Timestamp, &v.Boot, &v.Waiting,
+	}, targets...)...)
 	if err != nil {
 		return nil, notFound(err, "host", hostID)
 	}

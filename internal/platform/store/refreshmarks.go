@@ -63,22 +63,28 @@ type Reading struct {
 	ClusterID, InfraEnvID, HostID uuid.UUID
 }
 
+// subjects returns the condition for pulses p of what is read, with arguments from $n on.
+func (r Reading) subjects(n int) (condition string, args []any) {
+	switch {
+	case r.ClusterID != uuid.Nil:
+		return fmt.Sprintf(`p.subject_id = $%d`, n), []any{r.ClusterID}
+	case r.HostID != uuid.Nil:
+		return fmt.Sprintf(`p.subject_id = (
+		  select coalesce(h.cluster_id, h.infra_env_id) from hosts h where h.infra_env_id = $%d and h.id = $%d)`, n, n+1),
+			[]any{r.InfraEnvID, r.HostID}
+	case r.InfraEnvID != uuid.Nil:
+		// Not a join: hosts are looked at for the few that are behind only.
+		return fmt.Sprintf(`(
+		  select true from hosts h where h.infra_env_id = $%d and coalesce(h.cluster_id, h.infra_env_id) = p.subject_id limit 1)`, n),
+			[]any{r.InfraEnvID}
+	}
+	return `p.kind = 'cluster'`, nil
+}
+
 // Behind returns the marks, at most limit, of clusters and InfraEnvs in a reading that changed since they were evaluated
 // and have at most the given number of hosts.
 func (s *Store) Behind(ctx context.Context, of Reading, hosts, limit int) ([]RefreshMark, error) {
-	subjects, args := `p.kind = 'cluster'`, []any{hosts, limit}
-	switch {
-	case of.ClusterID != uuid.Nil:
-		subjects, args = `p.subject_id = $3`, append(args, of.ClusterID)
-	case of.HostID != uuid.Nil:
-		subjects = `p.subject_id = (select coalesce(h.cluster_id, h.infra_env_id) from hosts h where h.infra_env_id = $3 and h.id = $4)`
-		args = append(args, of.InfraEnvID, of.HostID)
-	case of.InfraEnvID != uuid.Nil:
-		// Not a join: hosts are looked at for the few that are behind only.
-		subjects = `(
-		  select true from hosts h where h.infra_env_id = $3 and coalesce(h.cluster_id, h.infra_env_id) = p.subject_id limit 1)`
-		args = append(args, of.InfraEnvID)
-	}
+	subjects, args := of.subjects(3)
 	rows, err := s.pool.Query(ctx, `
 		select p.subject_id, p.kind = 'cluster', p.dirty, p.evaluated from pulses p
 		where p.dirty > p.evaluated and `+subjects+`
@@ -86,7 +92,7 @@ func (s *Store) Behind(ctx context.Context, of Reading, hosts, limit int) ([]Ref
 		    when 'cluster' then (select count(*) from hosts h where h.cluster_id = p.subject_id and h.deleted_at is null)
 		    else (select count(*) from hosts h where h.infra_env_id = p.subject_id and h.cluster_id is null and h.deleted_at is null)
 		  end <= $1
-		limit $2`, args...)
+		limit $2`, append([]any{hosts, limit}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read marks: %w", err)
 	}

@@ -81,6 +81,7 @@ var allowed = []importRule{
 	{"internal/testing/realinstall", nil, "data for tests"},
 	{"internal/platform/spool", nil, "keeps bytes"},
 	{"internal/platform/coding", nil, "compresses bytes"},
+	{"internal/platform/fair", nil, "gives way"},
 	{"internal/platform/lru", nil, "keeps values"},
 	{"internal/platform/filelock", nil, "locks files"},
 	{"internal/testing/isotest", nil, "images for tests"},
@@ -216,7 +217,7 @@ var allowed = []importRule{
 		slices.Concat([]string{
 			"api/admission", "internal/platform/auth", "internal/service/discovery", "internal/service/transitions", "internal/service/quota",
 			"internal/images/imageurl", "internal/platform/audit", "internal/platform/httpapi",
-			"internal/platform/spool", "internal/platform/coding",
+			"internal/platform/spool", "internal/platform/coding", "internal/platform/fair",
 		}, files, nouns),
 		"never activities or workflows",
 	},

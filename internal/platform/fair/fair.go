@@ -1,0 +1,71 @@
+// Package fair makes goroutines that move many bytes give way to others. The runtime lets a goroutine run for 10 ms when it never waits: a
+// dozen uploads from a fast network, or answers that the kernel takes at once, keep a short request waiting for ten times as long.
+package fair
+
+import (
+	"io"
+	"net"
+	"runtime"
+)
+
+// turn is how many bytes a goroutine moves before it gives way: less than a tenth of a millisecond of AES-GCM.
+const turn = 64 << 10
+
+// mover counts what moved since it gave way last.
+type mover int
+
+func (m *mover) moved(n int) {
+	if *m += mover(n); *m >= turn {
+		*m = 0
+		runtime.Gosched()
+	}
+}
+
+// Listener returns a listener of TCP whose connections give way. It is for TLS, whose bytes pass through the process; files would not be
+// sent by the kernel any more.
+func Listener(l net.Listener) net.Listener { return listener{l} }
+
+type listener struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (l listener) Accept() (net.Conn, error) {
+	accepted, err := l.Listener.Accept()
+	if tcp, ok := accepted.(*net.TCPConn); ok {
+		return &conn{TCPConn: tcp}, nil
+	}
+	return accepted, err //nolint:wrapcheck // the server distinguishes errors of its listener
+}
+
+type conn struct {
+	*net.TCPConn
+	read, written mover // each has one user at a time, which crypto/tls sees to
+}
+
+// Read implements net.Conn.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.TCPConn.Read(p)
+	c.read.moved(n)
+	return n, err //nolint:wrapcheck // the connection's own
+}
+
+// Write implements net.Conn.
+func (c *conn) Write(p []byte) (int, error) {
+	n, err := c.TCPConn.Write(p)
+	c.written.moved(n)
+	return n, err //nolint:wrapcheck // the connection's own
+}
+
+// Writer returns a writer of an answer that is made in memory, and gives way. It is not for use by several goroutines at once.
+func Writer(w io.Writer) io.Writer { return &writer{Writer: w} }
+
+type writer struct {
+	io.Writer
+	written mover
+}
+
+// Write implements io.Writer.
+func (w *writer) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	w.written.moved(n)
+	return n, err //nolint:wrapcheck // the writer's own
+}
