@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -92,6 +93,33 @@ func large(r *http.Request, o *operation) bool {
 	return o.limit > largeBody && o.body != nil && (r.ContentLength > largeBody || r.ContentLength < 0)
 }
 
+// pacedReader reads no faster than its limiter allows.
+type pacedReader struct {
+	io.Reader
+	ctx   context.Context //nolint:containedctx // of the request whose body it is
+	limit *counted
+}
+
+// Read implements io.Reader.
+func (p pacedReader) Read(buffer []byte) (int, error) {
+	n, err := p.Reader.Read(buffer[:min(len(buffer), p.limit.Burst())])
+	if waited := p.limit.WaitN(p.ctx, n); waited != nil {
+		return n, errors.Join(err, waited)
+	}
+	return n, err //nolint:wrapcheck // of the body
+}
+
+// paced returns the body of a request, at the rate that its owner has for all its large bodies together. Whoever sends as fast as the
+// network allows would take the processors from hosts, though nothing of it is accepted.
+func (g *Gate) paced(r *http.Request, owner string) io.Reader {
+	mib := g.o.Limits.LargeBodiesRate
+	if mib == 0 {
+		return r.Body
+	}
+	limit := Rate{PerSecond: mib << 20, Burst: 2 * mib << 20}
+	return pacedReader{r.Body, r.Context(), g.rates.of("body", owner, limit)}
+}
+
 // gather waits until the body of a request has arrived, and for the turn of a large one.
 func (g *Gate) gather(r *http.Request, caller Caller) (leave func(), err error) {
 	owner := ownerOf(caller)
@@ -101,7 +129,7 @@ func (g *Gate) gather(r *http.Request, caller Caller) (leave func(), err error) 
 	}
 	defer arrived()
 	whole := spool.New(inMemory)
-	if _, err := io.Copy(whole, r.Body); err != nil {
+	if _, err := io.Copy(whole, g.paced(r, owner)); err != nil {
 		_ = whole.Close()
 		return nil, fmt.Errorf("read the body: %w", err)
 	}

@@ -20,6 +20,8 @@ type Limits struct {
 	// LargeBodies is how many large bodies are decoded at once, and LargeBodiesPerOwner how many of one InfraEnv, cluster or user may be
 	// on their way in.
 	LargeBodies, LargeBodiesPerOwner int
+	// LargeBodiesRate is how many MiB a second of them are read of each owner.
+	LargeBodiesRate int
 	// HeavyReads is how many requests with a large answer one credential has at once. Others wait for HeavyWait. A credential that
 	// many machines share has SharedReads times as many.
 	HeavyReads int
@@ -34,7 +36,7 @@ const SharedReads = 16
 // DefaultLimits returns limits that a site of 1,000 hosts behind one address does not meet: see docs/performance.md, "Limits on requests".
 func DefaultLimits() Limits {
 	return Limits{
-		Rates: DefaultRates(), WrongCredentials: Rate{50, 1000}, LargeBodies: 1, LargeBodiesPerOwner: 32,
+		Rates: DefaultRates(), WrongCredentials: Rate{50, 1000}, LargeBodies: 1, LargeBodiesPerOwner: 32, LargeBodiesRate: 32,
 		HeavyReads: 4, HeavyWait: 10 * time.Second, HeldPolls: 10, HeldChanges: 50,
 	}
 }

@@ -25,7 +25,9 @@ func profiled(b *testing.B) (arguments []string, save func()) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}}
 	return []string{"--profile-socket", socket}, func() {
-		for name, page := range map[string]string{"cpu": "profile?seconds=20", "goroutine": "goroutine", "heap": "heap?gc=1"} {
+		for name, page := range map[string]string{
+			"cpu": "profile?seconds=20", "goroutine": "goroutine", "heap": "heap?gc=1", "memory": "heap?debug=1",
+		} {
 			r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://localhost/debug/pprof/"+page, http.NoBody)
 			require.NoError(b, err)
 			answer, err := client.Do(r)

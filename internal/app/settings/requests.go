@@ -14,6 +14,7 @@ type Requests struct {
 	WrongTokens    string        `name:"wrong-credentials" default:"50:1000" env:"SLIPWAY_WRONG_CREDENTIALS" help:"How many wrong credentials of one address are answered with 401, a second in the long run and at once; 0: any number." placeholder:"RATE:BURST"`
 	LargeBodies    uint          `name:"large-bodies" default:"1" env:"SLIPWAY_LARGE_BODIES" help:"How many bodies of more than 1 MiB are decoded at once, of 32 MiB at most each; others wait 10 s."`
 	BodiesPerOwner uint          `name:"large-bodies-per-owner" default:"32" env:"SLIPWAY_LARGE_BODIES_PER_OWNER" help:"How many such bodies of one InfraEnv, cluster or user may be on their way at once; 0: any number."`
+	BodiesRate     uint          `name:"large-bodies-rate" default:"32" env:"SLIPWAY_LARGE_BODIES_RATE" help:"How many MiB a second of such bodies are read of one InfraEnv, cluster or user; 0: any number." placeholder:"MIB"`
 	HeavyReads     uint          `name:"heavy-reads" default:"4" env:"SLIPWAY_HEAVY_READS" help:"How many requests with a large answer are answered at once with one credential; a token that the hosts of an InfraEnv share has 16 times as many; 0: any number."`
 	HeavyReadsWait time.Duration `name:"heavy-reads-wait" default:"10s" env:"SLIPWAY_HEAVY_READS_WAIT" help:"How long others wait before they are refused."`
 	HeldPolls      uint          `name:"held-polls" default:"10" env:"SLIPWAY_HELD_POLLS" help:"How many polls of one host are held at once; 0: any number."`
@@ -26,7 +27,8 @@ const mostRequests = 1_000_000
 // Limits reads the settings; the error names all that are wrong.
 func (r Requests) Limits() (admission.Limits, error) {
 	out := admission.Limits{
-		LargeBodies: int(r.LargeBodies), LargeBodiesPerOwner: int(r.BodiesPerOwner), HeavyReads: int(r.HeavyReads), //nolint:gosec // below
+		LargeBodies: int(r.LargeBodies), LargeBodiesPerOwner: int(r.BodiesPerOwner), //nolint:gosec // below
+		LargeBodiesRate: int(r.BodiesRate), HeavyReads: int(r.HeavyReads), //nolint:gosec // below
 		HeavyWait: r.HeavyReadsWait, HeldPolls: int(r.HeldPolls), HeldChanges: int(r.HeldForChanges), //nolint:gosec // below
 	}
 	var wrong []error
@@ -36,6 +38,7 @@ func (r Requests) Limits() (admission.Limits, error) {
 	}{
 		{"--large-bodies", r.LargeBodies, 1},
 		{"--large-bodies-per-owner", r.BodiesPerOwner, 0},
+		{"--large-bodies-rate", r.BodiesRate, 0},
 		{"--heavy-reads", r.HeavyReads, 0},
 		{"--held-polls", r.HeldPolls, 0},
 		{"--held-changes", r.HeldForChanges, 0},
