@@ -97,7 +97,6 @@ func (s *Service) Run(ctx context.Context, start func(context.Context) error) er
 	process.NoCoreDumps(s.logger)
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	s.process.ShareProcessors()
 	go s.process.LimitMemory(life)
 	if s.options.ProfileSocket != "" {
 		stop, err := process.ServeProfiles(s.options.ProfileSocket)
