@@ -109,8 +109,8 @@ func (c *cluster) discover(n int) {
 	c.register(c.dial(), n)
 	const undiscovered = `select count(*) from hosts where cluster_id = $1 and status = 'discovering'`
 	c.answer()
-	eventually(c.tb, "hosts discovered", 5*time.Minute, func() bool { return count(c.service, undiscovered, c.id) == 0 })
-	eventually(c.tb, "questions answered", 5*time.Minute, func() bool { return c.answer() == 0 })
+	eventually(c.tb, "hosts discovered", discoveryLimit, func() bool { return count(c.service, undiscovered, c.id) == 0 })
+	eventually(c.tb, "questions answered", discoveryLimit, func() bool { return c.answer() == 0 })
 	c.settled()
 }
 

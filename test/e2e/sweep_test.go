@@ -342,7 +342,7 @@ func (f *fleet) generated(t *testing.T, s *secrets) {
 	require.NoError(t, err)
 	s.addKey(t, "key of the kubeconfig", key64)
 	for line := range strings.Lines(string(read(t, filepath.Join(f.dataDir, "keys")))) {
-		line = strings.TrimSpace(line)
+		line = strings.TrimPrefix(strings.TrimSpace(line), "kinds:")
 		if raw, err := base64.StdEncoding.DecodeString(line); err == nil && len(raw) == 32 {
 			s.add("key that seals", string(raw))
 		}

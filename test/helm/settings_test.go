@@ -93,6 +93,7 @@ func TestTheServiceReadsTheKeysOfTheChart(t *testing.T) {
 	keys, err := encryption.File{Path: filepath.Join(dir, "keys")}.Read()
 	require.NoError(t, err)
 	require.Len(t, keys, 1)
+	require.Equal(t, byte(2), keys[0].Header()[0], "each kind of values has a key of its own")
 	private, public, err := auth.LoadOrCreateKeys(filepath.Join(dir, "token.key"))
 	require.NoError(t, err)
 	require.Equal(t, string(secret.Data["token.key"]), private.Reveal())
