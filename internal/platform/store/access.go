@@ -35,8 +35,8 @@ func (a *accessRow) targets() []any {
 	return []any{&a.Generation, &a.Status, &a.Stage, &a.cluster, &a.Bootstrap, &a.KeyName, &a.sealed}
 }
 
-// access returns what was read of a host.
-func (s *Store) access(a *accessRow, infraEnvID uuid.UUID) (HostAccess, error) {
+// access returns what was read of a host. The name of a key that was not kept is kept, unless the secrets have changed meanwhile.
+func (s *Store) access(ctx context.Context, a *accessRow, infraEnvID uuid.UUID) (HostAccess, error) {
 	if a.cluster != nil {
 		a.ClusterID = *a.cluster
 	}
@@ -44,9 +44,16 @@ func (s *Store) access(a *accessRow, infraEnvID uuid.UUID) (HostAccess, error) {
 		return a.HostAccess, nil
 	}
 	var secrets infraEnvSecrets
-	err := s.open(sealedInfraEnvs, a.sealed, infraEnvID, &secrets)
+	if err := s.open(sealedInfraEnvs, a.sealed, infraEnvID, &secrets); err != nil {
+		return HostAccess{}, err
+	}
 	a.KeyName = model.KeyName(model.Secret(secrets.TokenKey))
-	return a.HostAccess, err
+	_, err := s.pool.Exec(ctx, `
+		update infra_envs set token_key_name = $3 where id = $1 and secrets = $2 and token_key_name = ''`, infraEnvID, a.sealed, a.KeyName)
+	if err != nil {
+		return HostAccess{}, fmt.Errorf("keep the name of the key of infra-env %s: %w", infraEnvID, err)
+	}
+	return a.HostAccess, nil
 }
 
 // HostAccess reads it; model.ErrNotFound without the host. See WithFirstLook.
@@ -58,7 +65,7 @@ func (s *Store) HostAccess(ctx context.Context, infraEnvID, hostID uuid.UUID) (H
 			return HostAccess{}, err
 		}
 		look.view.Store(&polled{infraEnvID, hostID, v})
-		return s.access(&a, infraEnvID)
+		return s.access(ctx, &a, infraEnvID)
 	}
 	err := s.pool.QueryRow(ctx, `
 		select `+accessColumns+` from hosts h join infra_envs e on e.id = h.infra_env_id
@@ -69,7 +76,7 @@ func (s *Store) HostAccess(ctx context.Context, infraEnvID, hostID uuid.UUID) (H
 	if err != nil {
 		return HostAccess{}, fmt.Errorf("read what host %s may do: %w", hostID, err)
 	}
-	return s.access(&a, infraEnvID)
+	return s.access(ctx, &a, infraEnvID)
 }
 
 // BootstrapState reads how far the host is that bootstraps a cluster; model.ErrNotFound without one.

@@ -57,25 +57,43 @@ func TestAFirstLookIsTakenOnce(t *testing.T) {
 	require.ErrorIs(t, err, model.ErrNotFound)
 }
 
-// Rows of versions before have no name of their key: it is made from their secrets.
-func TestNamesOfKeysAreKeptOrMade(t *testing.T) {
+// Programs of earlier versions replace the secrets of a row, and know no name of their key.
+func TestNamesOfKeysFollowTheirSecrets(t *testing.T) {
 	t.Parallel()
 	s, url := open(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 	h := newHost(t, s, nil)
+	kept := func() (name string) {
+		require.NoError(t, conn.QueryRow(t.Context(), `select token_key_name from slipway.infra_envs where id = $1`, h.InfraEnvID).Scan(&name))
+		return name
+	}
+	named := func(ctx context.Context, key model.Secret) {
+		a, err := s.HostAccess(ctx, h.InfraEnvID, h.ID)
+		require.NoError(t, err)
+		require.Equal(t, model.KeyName(key), a.KeyName)
+		require.Equal(t, a.KeyName, kept())
+	}
 	key, err := s.TokenKey(t.Context(), h.InfraEnvID)
 	require.NoError(t, err)
-	for _, change := range []string{"", `update slipway.infra_envs set token_key_name = '' where id = $1`} {
-		if change != "" {
-			_, err := conn.Exec(t.Context(), change, h.InfraEnvID)
-			require.NoError(t, err)
-		}
-		for _, ctx := range []context.Context{t.Context(), store.WithFirstLook(t.Context())} {
-			a, err := s.HostAccess(ctx, h.InfraEnvID, h.ID)
-			require.NoError(t, err)
-			require.Equal(t, model.KeyName(key), a.KeyName)
-		}
+	require.Equal(t, model.KeyName(key), kept(), "as it was made")
+	for _, ctx := range []context.Context{t.Context(), store.WithFirstLook(t.Context())} {
+		_, err = conn.Exec(t.Context(), `update slipway.infra_envs set token_key_name = '' where id = $1`, h.InfraEnvID)
+		require.NoError(t, err)
+		named(ctx, key)
 	}
+
+	var before []byte
+	require.NoError(t, conn.QueryRow(t.Context(), `select secrets from slipway.infra_envs where id = $1`, h.InfraEnvID).Scan(&before))
+	_, err = s.UpdateInfraEnv(t.Context(), h.InfraEnvID, func(e *model.InfraEnv, _ *store.Tx) error {
+		e.TokenKey = "another"
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, model.KeyName("another"), kept())
+	_, err = conn.Exec(t.Context(), `update slipway.infra_envs set secrets = $2 where id = $1`, h.InfraEnvID, before) // an earlier version
+	require.NoError(t, err)
+	require.Empty(t, kept())
+	named(t.Context(), key)
 }
