@@ -12,12 +12,17 @@ import (
 const turn = 64 << 10
 
 // mover counts what moved since it gave way last.
-type mover int
+type mover struct {
+	since   int
+	giveWay func()
+}
+
+func newMover() mover { return mover{giveWay: runtime.Gosched} }
 
 func (m *mover) moved(n int) {
-	if *m += mover(n); *m >= turn {
-		*m = 0
-		runtime.Gosched()
+	if m.since += n; m.since >= turn {
+		m.since = 0
+		m.giveWay()
 	}
 }
 
@@ -31,7 +36,7 @@ type listener struct{ net.Listener }
 func (l listener) Accept() (net.Conn, error) {
 	accepted, err := l.Listener.Accept()
 	if tcp, ok := accepted.(*net.TCPConn); ok {
-		return &conn{TCPConn: tcp}, nil
+		return &conn{TCPConn: tcp, read: newMover(), written: newMover()}, nil
 	}
 	return accepted, err //nolint:wrapcheck // the server distinguishes errors of its listener
 }
@@ -56,7 +61,7 @@ func (c *conn) Write(p []byte) (int, error) {
 }
 
 // Writer returns a writer of an answer that is made in memory, and gives way. It is not for use by several goroutines at once.
-func Writer(w io.Writer) io.Writer { return &writer{Writer: w} }
+func Writer(w io.Writer) io.Writer { return &writer{Writer: w, written: newMover()} }
 
 type writer struct {
 	io.Writer

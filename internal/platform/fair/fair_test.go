@@ -5,37 +5,12 @@ import (
 	"errors"
 	"io"
 	"net"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/platform/fair"
 )
-
-// onOneProcessor runs a test with one processor, so that only a goroutine that gives way lets another run.
-func onOneProcessor(t *testing.T) {
-	t.Helper()
-	before := runtime.GOMAXPROCS(1)
-	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
-}
-
-//nolint:paralleltest // it has the only processor
-func TestAWriterGivesWay(t *testing.T) {
-	onOneProcessor(t)
-	var out bytes.Buffer
-	w := fair.Writer(&out)
-	piece := make([]byte, 10<<10)
-	others := make(chan int, 1)
-	go func() { others <- out.Len() }() // runs when this goroutine gives way
-	for range 20 {
-		n, err := w.Write(piece)
-		require.NoError(t, err)
-		require.Equal(t, len(piece), n)
-	}
-	require.Equal(t, 70<<10, <-others, "after the piece that completes 64 KiB")
-	require.Equal(t, 200<<10, out.Len())
-}
 
 type failing struct{ io.Writer }
 
