@@ -25,6 +25,8 @@ type HostAccess struct {
 const accessColumns = `h.token_generation, h.status, h.stage, h.cluster_id, h.bootstrap, e.token_key_name,
 	case when e.token_key_name = '' then e.secrets end`
 
+const accessJoin = ` join infra_envs e on e.id = h.infra_env_id`
+
 type accessRow struct {
 	HostAccess
 	cluster *[16]byte // plain bytes spare the driver a detour through text
@@ -60,7 +62,7 @@ func (s *Store) access(ctx context.Context, a *accessRow, infraEnvID uuid.UUID) 
 func (s *Store) HostAccess(ctx context.Context, infraEnvID, hostID uuid.UUID) (HostAccess, error) {
 	var a accessRow
 	if look := firstLookOf(ctx); look != nil {
-		v, err := s.poll(ctx, infraEnvID, hostID, ", "+accessColumns, a.targets()...)
+		v, err := s.poll(ctx, infraEnvID, hostID, ", "+accessColumns, accessJoin, a.targets()...)
 		if err != nil {
 			return HostAccess{}, err
 		}
@@ -68,7 +70,7 @@ func (s *Store) HostAccess(ctx context.Context, infraEnvID, hostID uuid.UUID) (H
 		return s.access(ctx, &a, infraEnvID)
 	}
 	err := s.pool.QueryRow(ctx, `
-		select `+accessColumns+` from hosts h join infra_envs e on e.id = h.infra_env_id
+		select `+accessColumns+` from hosts h`+accessJoin+`
 		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, [16]byte(infraEnvID), [16]byte(hostID)).Scan(a.targets()...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return HostAccess{}, model.NotFoundf("host %s was not found", hostID)

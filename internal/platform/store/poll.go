@@ -44,11 +44,11 @@ func (s *Store) Poll(ctx context.Context, infraEnvID, hostID uuid.UUID) (*PollVi
 	if v := firstLookOf(ctx).take(infraEnvID, hostID); v != nil {
 		return v, nil
 	}
-	return s.poll(ctx, infraEnvID, hostID, "")
+	return s.poll(ctx, infraEnvID, hostID, "", "")
 }
 
-// poll reads the view of one host, and more columns of the host h and its InfraEnv e.
-func (s *Store) poll(ctx context.Context, infraEnvID, hostID uuid.UUID, more string, targets ...any) (*PollView, error) {
+// poll reads the view of one host h, and more columns of it and of the tables that join adds, such as accessColumns with accessJoin.
+func (s *Store) poll(ctx context.Context, infraEnvID, hostID uuid.UUID, more, join string, targets ...any) (*PollView, error) {
 	var v PollView
 	var facts []byte
 	var checkedIn *time.Time
@@ -59,8 +59,7 @@ func (s *Store) poll(ctx context.Context, infraEnvID, hostID uuid.UUID, more str
 		  coalesce(k.host_timestamp, 0), h.boot,
 		  exists (select from pending_activities i
 		    where i.infra_env_id = h.infra_env_id and i.host_id = h.id and i.state in ('pending', 'sent') and i.kind = 'step')`+more+`
-		from hosts h
-		join infra_envs e on e.id = h.infra_env_id
+		from hosts h`+join+`
 		left join clusters c on c.id = h.cluster_id
 		left join pulses p on p.subject_id = h.cluster_id
 		left join host_checkins k on k.infra_env_id = h.infra_env_id and k.host_id = h.id
