@@ -13,6 +13,7 @@ import (
 	"slipway/internal/images/imageurl"
 	"slipway/internal/model"
 	"slipway/internal/platform/audit"
+	"slipway/internal/platform/fair"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
@@ -32,6 +33,7 @@ type server struct {
 	disconnected singleflight.Group // runs of the installer, by their settings
 	networks     networks           // settings that were read
 	polls, waits *admission.Bounded // that are held: of hosts, and for changes
+	making       *fair.Turns        // of long answers
 }
 
 // NewServer builds the handler of everything below wire.BasePath, OwnPath, /agent/ and /controller/. It
@@ -47,7 +49,7 @@ func NewServer(o Options) http.Handler {
 		panic(err) // embedded files, held by a test
 	}
 	s := &server{
-		Options: o, document: docs.v2, own: docs.own, started: o.Now(),
+		Options: o, document: docs.v2, own: docs.own, started: o.Now(), making: fair.NewTurns(),
 		agents: newProgramFiles(o.AgentBinaries, agentProgram), controllers: newProgramFiles(o.AgentBinaries, controllerProgram),
 		polls: admission.NewBounded(o.Limits.HeldPolls, "polls of one host are held"),
 		waits: admission.NewBounded(o.Limits.HeldChanges, "requests wait for changes with one credential"),

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -81,8 +82,7 @@ func (s *server) respond(status int, w http.ResponseWriter, r *http.Request, wri
 	whole := spool.New(inMemory)
 	defer func() { _ = whole.Close() }()
 	coded := coding.NewWriter(whole, coding.Of(r))
-	out := bufio.NewWriterSize(fair.Writer(coded), part)
-	if err := errors.Join(write(out), out.Flush(), coded.Close()); err != nil {
+	if err := s.produce(r.Context(), coded, write); err != nil {
 		return err
 	}
 	if c := coded.Coding(); c != coding.Identity {
@@ -97,6 +97,17 @@ func (s *server) respond(status int, w http.ResponseWriter, r *http.Request, wri
 	// Part by part; a client that is gone is no error of the service.
 	_, _ = io.CopyBuffer(struct{ io.Writer }{client}, struct{ io.Reader }{whole.Reader()}, make([]byte, part))
 	return nil
+}
+
+// produce writes an answer, when it is its turn: however many lists are asked for, hosts find a processor free.
+func (s *server) produce(ctx context.Context, coded io.WriteCloser, write written) error {
+	leave, err := s.making.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	out := bufio.NewWriterSize(fair.Writer(coded), part)
+	return errors.Join(write(out), out.Flush(), coded.Close())
 }
 
 // stream answers with a JSON array whose items come one by one from list, which calls

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/fair"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -37,11 +39,17 @@ func (g *Gate) Admit(next http.Handler) http.Handler {
 		if rules[o.id].polls && PreferredWait(r.Header.Values(wire.HeaderPrefer)) == 0 {
 			r = r.WithContext(store.WithFirstLook(r.Context()))
 		}
+		checked := fair.Begin(r.Context())
 		caller, err := g.authenticate(r, o)
 		if err != nil {
+			checked(false)
+			if errors.Is(err, httpapi.ErrTooMany) {
+				hold(r, lateness)
+			}
 			httpapi.Fail(w, r, err)
 			return
 		}
+		checked(true)
 		if err := g.authorize(r, o, caller); err != nil {
 			g.refuse(w, r, o, caller, err)
 			return
@@ -62,6 +70,9 @@ func (g *Gate) Admit(next http.Handler) http.Handler {
 		ctx := context.WithValue(r.Context(), operationKey{}, o)
 		r = r.WithContext(context.WithValue(ctx, callerKey{}, caller))
 		g.record(w, r, o, caller, g.withBody(o, caller, next))
+		if err := httpapi.About(r).Err; err != nil && sendsMuch(r) && !httpapi.ServerFault(httpapi.Status(err)) {
+			hold(r, latenessOfBodies) // the answer is short, and not sent yet
+		}
 	})
 }
 
@@ -72,7 +83,7 @@ func (g *Gate) withBody(o *operation, caller Caller, next http.Handler) http.Han
 			r.Body = http.MaxBytesReader(w, r.Body, o.limit)
 		}
 		if large(r, o) {
-			leave, err := g.gather(r, caller)
+			leave, err := g.gather(r, o, caller)
 			if err != nil {
 				httpapi.Fail(w, r, err)
 				return

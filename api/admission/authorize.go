@@ -84,9 +84,16 @@ func (g *Gate) identify(r *http.Request, o *operation) (Caller, error) {
 		if credential == "" {
 			continue
 		}
+		use := credentialUse{place.Name, credential, object.InfraEnvID, object.ClusterID}
+		if err := g.refusals.of(use); err != nil {
+			return Caller{}, err
+		}
 		caller, err := g.o.Identity.Caller(ctx, scheme, credential)
 		if err == nil {
-			return caller, g.rates.use(caller)
+			if err = g.rates.use(caller); err != nil {
+				g.refusals.add(use, err)
+			}
+			return caller, err
 		}
 		if !errors.Is(err, auth.ErrRefused) {
 			return Caller{}, err

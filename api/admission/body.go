@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strconv"
@@ -38,7 +37,7 @@ func Read(r *http.Request, into any) error {
 	if err := requireJSON(r); err != nil {
 		return err
 	}
-	text, err := io.ReadAll(r.Body)
+	text, err := readBody(r)
 	if err != nil {
 		return fmt.Errorf("read the body: %w", err)
 	}

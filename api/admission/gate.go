@@ -37,15 +37,18 @@ type Options struct {
 
 // Gate admits requests. It is safe for concurrent use.
 type Gate struct {
-	o      Options
-	bodies *places // large ones
-	rates  *rates  // requests of each credential
-	heavy  *heavyReads
+	o        Options
+	bodies   *places // large ones
+	rates    *rates  // requests of each credential
+	refusals *refusals
+	heavy    *heavyReads
 }
 
 // New returns a Gate.
 func New(o Options) *Gate {
-	g := &Gate{o: o, bodies: newPlaces(o.Limits), rates: newRates(o.Limits, o.Now), heavy: newHeavyReads(o.Limits)}
+	g := &Gate{
+		o: o, bodies: newPlaces(o.Limits), rates: newRates(o.Limits, o.Now), refusals: newRefusals(o.Now), heavy: newHeavyReads(o.Limits),
+	}
 	if g.o.Authorize == nil {
 		g.o.Authorize = g.checkScope
 	}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/spool"
 )
 
@@ -90,8 +92,11 @@ func ownerOf(caller Caller) string {
 
 // large reports whether a request has a body that is read into memory, and may be large.
 func large(r *http.Request, o *operation) bool {
-	return o.limit > largeBody && o.body != nil && (r.ContentLength > largeBody || r.ContentLength < 0)
+	return o.limit > largeBody && o.body != nil && sendsMuch(r)
 }
+
+// sendsMuch reports whether the body of a request is large, or may be.
+func sendsMuch(r *http.Request) bool { return r.ContentLength > largeBody || r.ContentLength < 0 }
 
 // pacedReader reads no faster than its limiter allows.
 type pacedReader struct {
@@ -121,15 +126,19 @@ func (g *Gate) paced(r *http.Request, owner string) io.Reader {
 }
 
 // gather waits until the body of a request has arrived, and for the turn of a large one.
-func (g *Gate) gather(r *http.Request, caller Caller) (leave func(), err error) {
+func (g *Gate) gather(r *http.Request, o *operation, caller Caller) (leave func(), err error) {
 	owner := ownerOf(caller)
 	arrived, err := g.bodies.arriving.Enter(owner)
 	if err != nil {
 		return nil, err
 	}
 	defer arrived()
+	body, err := objectOnly(g.paced(r, owner), o)
+	if err != nil {
+		return nil, err
+	}
 	whole := spool.New(inMemory)
-	if _, err := io.Copy(whole, g.paced(r, owner)); err != nil {
+	if _, err := io.Copy(whole, body); err != nil {
 		_ = whole.Close()
 		return nil, fmt.Errorf("read the body: %w", err)
 	}
@@ -140,6 +149,44 @@ func (g *Gate) gather(r *http.Request, caller Caller) (leave func(), err error) 
 			return nil, err
 		}
 	}
-	r.Body = io.NopCloser(whole.Reader())
+	r.Body = gathered{whole.Reader(), whole.Len()}
 	return func() { turn(); _ = whole.Close() }, nil
+}
+
+// objectOnly returns the body of an operation, with its beginning. Where the operation takes an object, any other JSON is refused before
+// the rest of it arrives.
+func objectOnly(body io.Reader, o *operation) (io.Reader, error) {
+	first := make([]byte, 512)
+	n, err := io.ReadFull(body, first)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("read the body: %w", err)
+	}
+	first = first[:n]
+	text := bytes.TrimLeft(first, " \t\r\n")
+	switch {
+	case len(text) == 0 || text[0] == '{' || o.body.Type == nil || !o.body.Type.Is("object"):
+		return io.MultiReader(bytes.NewReader(first), body), nil
+	case text[0] == '[':
+		return nil, model.Invalidf("require the type object, found a list")
+	}
+	return nil, httpapi.Errorf(httpapi.ErrMalformed, "require a JSON object, found %q", text[:1])
+}
+
+// gathered is a body that has arrived.
+type gathered struct {
+	io.Reader
+	size int64
+}
+
+// Close implements io.Closer.
+func (gathered) Close() error { return nil }
+
+// readBody reads the body of a request, without room for more where its size is known.
+func readBody(r *http.Request) ([]byte, error) {
+	if whole, ok := r.Body.(gathered); ok {
+		text := make([]byte, whole.size)
+		_, err := io.ReadFull(whole, text)
+		return text, err //nolint:wrapcheck // by the caller
+	}
+	return io.ReadAll(r.Body) //nolint:wrapcheck // by the caller
 }

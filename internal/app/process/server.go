@@ -81,11 +81,17 @@ func Listen(
 		MaxHeaderBytes:    maxHeader,
 		IdleTimeout:       2 * time.Minute, // longer than the 60 s between two polls of an agent
 		BaseContext:       func(net.Listener) context.Context { return requests },
-		ConnContext:       download.ConnContext,
-		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return fair.ConnContext(download.ConnContext(ctx, conn), conn)
+		},
+		ConnState: fair.ConnState,
+		ErrorLog:  slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 	if connections != nil {
-		s.http.ConnState = connections.State
+		s.http.ConnState = func(conn net.Conn, state http.ConnState) {
+			connections.State(conn, state)
+			fair.ConnState(conn, state)
+		}
 	}
 	go func() {
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -4,7 +4,6 @@ package fair
 
 import (
 	"io"
-	"net"
 	"runtime"
 )
 
@@ -24,40 +23,6 @@ func (m *mover) moved(n int) {
 		m.since = 0
 		m.giveWay()
 	}
-}
-
-// Listener returns a listener of TCP whose connections give way. It is for TLS, whose bytes pass through the process; files would not be
-// sent by the kernel any more.
-func Listener(l net.Listener) net.Listener { return listener{l} }
-
-type listener struct{ net.Listener }
-
-// Accept implements net.Listener.
-func (l listener) Accept() (net.Conn, error) {
-	accepted, err := l.Listener.Accept()
-	if tcp, ok := accepted.(*net.TCPConn); ok {
-		return &conn{TCPConn: tcp, read: newMover(), written: newMover()}, nil
-	}
-	return accepted, err //nolint:wrapcheck // the server distinguishes errors of its listener
-}
-
-type conn struct {
-	*net.TCPConn
-	read, written mover // each has one user at a time, which crypto/tls sees to
-}
-
-// Read implements net.Conn.
-func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.TCPConn.Read(p)
-	c.read.moved(n)
-	return n, err //nolint:wrapcheck // the connection's own
-}
-
-// Write implements net.Conn.
-func (c *conn) Write(p []byte) (int, error) {
-	n, err := c.TCPConn.Write(p)
-	c.written.moved(n)
-	return n, err //nolint:wrapcheck // the connection's own
 }
 
 // Writer returns a writer of an answer that is made in memory, and gives way. It is not for use by several goroutines at once.

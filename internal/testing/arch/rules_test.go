@@ -208,7 +208,7 @@ var allowed = []importRule{
 		"api/admission",
 		slices.Concat([]string{
 			"internal/platform/audit", "internal/platform/auth", "internal/platform/httpapi", "internal/platform/spool",
-			"internal/cluster/lifecycle",
+			"internal/platform/fair", "internal/cluster/lifecycle",
 		}, tables),
 		"before handlers: never a service",
 	},
