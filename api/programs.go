@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/fair"
 	"slipway/internal/wire"
 )
 
@@ -70,6 +71,7 @@ func (s *server) downloadController(w http.ResponseWriter, r *http.Request) erro
 func serveProgram(w http.ResponseWriter, r *http.Request, folder fs.FS, name, sum string) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Etag", `"`+sum+`"`)
+	defer fair.Large(r.Context())()
 	http.ServeFileFS(w, r, folder, name)
 }
 

@@ -94,6 +94,7 @@ func (s *server) respond(status int, w http.ResponseWriter, r *http.Request, wri
 	client := newPatient(w, s.Now)
 	client.status = status
 	defer client.done()
+	defer fair.Large(r.Context())()
 	// Part by part; a client that is gone is no error of the service.
 	_, _ = io.CopyBuffer(struct{ io.Writer }{client}, struct{ io.Reader }{whole.Reader()}, make([]byte, part))
 	return nil

@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -43,10 +42,8 @@ func (g *Gate) Admit(next http.Handler) http.Handler {
 		caller, err := g.authenticate(r, o)
 		if err != nil {
 			checked(false)
-			if errors.Is(err, httpapi.ErrTooMany) {
-				hold(r, lateness)
-			}
 			httpapi.Fail(w, r, err)
+			holdRefusal(r)
 			return
 		}
 		checked(true)
@@ -70,9 +67,7 @@ func (g *Gate) Admit(next http.Handler) http.Handler {
 		ctx := context.WithValue(r.Context(), operationKey{}, o)
 		r = r.WithContext(context.WithValue(ctx, callerKey{}, caller))
 		g.record(w, r, o, caller, g.withBody(o, caller, next))
-		if err := httpapi.About(r).Err; err != nil && sendsMuch(r) && !httpapi.ServerFault(httpapi.Status(err)) {
-			hold(r, latenessOfBodies) // the answer is short, and not sent yet
-		}
+		holdRefusal(r)
 	})
 }
 

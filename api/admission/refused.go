@@ -1,18 +1,21 @@
 package admission
 
 import (
+	"errors"
 	"hash/maphash"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
+
+	"slipway/internal/platform/httpapi"
 )
 
 const (
 	// refusedFor is how long a credential stays refused that asked for more than its rate. Nothing is looked up for it meanwhile.
 	refusedFor = 250 * time.Millisecond
-	// lateness is how long a refusal for a rate is held: whoever sends requests one after the other has none answered sooner for it.
+	// lateness is how long a refusal of one request of too many is held: who sends requests one after the other sends fewer of them.
 	lateness = 100 * time.Millisecond
 	// latenessOfBodies is the same of a large body: reading it costs more than all else of the request.
 	latenessOfBodies = time.Second
@@ -68,8 +71,19 @@ func (f *refusals) add(use credentialUse, answer error) {
 	f.all[id] = refusedUntil{until, answer}
 }
 
-// hold waits before a refusal is answered.
-func hold(r *http.Request, wait time.Duration) {
+// holdRefusal waits when a request was refused because it was one of too many, or had a large body. The answer is short, and sent when the
+// handler returns.
+func holdRefusal(r *http.Request) {
+	err := httpapi.About(r).Err
+	wait := lateness
+	switch {
+	case err == nil || httpapi.ServerFault(httpapi.Status(err)):
+		return
+	case sendsMuch(r):
+		wait = latenessOfBodies
+	case !errors.Is(err, httpapi.ErrTooMany):
+		return
+	}
 	select {
 	case <-time.After(wait):
 	case <-r.Context().Done():

@@ -15,6 +15,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 )
 
 func TestARefusedCredentialIsRefusedForAQuarterOfASecond(t *testing.T) {
@@ -45,17 +48,36 @@ func TestARefusedCredentialIsRefusedForAQuarterOfASecond(t *testing.T) {
 	}
 }
 
-func TestRefusalsForARateAreHeld(t *testing.T) {
+func TestRefusalsOfTooManyAndOfLargeBodiesAreHeld(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		begun := time.Now()
-		hold(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), lateness)
-		require.Equal(t, 100*time.Millisecond, time.Since(begun), "of the fake clock")
-		gone, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		hold(httptest.NewRequestWithContext(gone, http.MethodGet, "/", nil), latenessOfBodies)
-		require.Equal(t, 101*time.Millisecond, time.Since(begun))
-	})
+	tooMany := httpapi.Errorf(httpapi.ErrTooMany, "too many")
+	for _, c := range []struct {
+		refusal error
+		body    int
+		held    time.Duration
+	}{
+		{nil, 10, 0},
+		{nil, 2 << 20, 0},
+		{httpapi.Errorf(httpapi.ErrUnauthenticated, "wrong"), 0, 0},
+		{fmt.Errorf("%w: no", model.ErrInvalid), 1 << 20, 0},
+		{fmt.Errorf("%w: no", model.ErrInvalid), 1<<20 + 1, time.Second},
+		{errors.New("the database is gone"), 2 << 20, 0},
+		{tooMany, 0, 100 * time.Millisecond},
+		{tooMany, 2 << 20, time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(strings.Repeat(" ", c.body)))
+			r = httpapi.Begin(httptest.NewRecorder(), r)
+			httpapi.About(r).Err = c.refusal
+			begun := time.Now()
+			holdRefusal(r)
+			require.Equal(t, c.held, time.Since(begun), "of the fake clock, for %v with %d bytes", c.refusal, c.body)
+			gone, cancel := context.WithTimeout(r.Context(), time.Millisecond)
+			defer cancel()
+			holdRefusal(r.WithContext(gone))
+			require.LessOrEqual(t, time.Since(begun), c.held+time.Millisecond, "the client is gone")
+		})
+	}
 }
 
 // beginning is a body of which only the beginning arrives.

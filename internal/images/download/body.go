@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"slipway/internal/images/remaster/layout"
+	"slipway/internal/platform/fair"
 )
 
 // body is one reply being sent.
@@ -28,6 +29,7 @@ type body struct {
 func (s *Sender) send(ctx context.Context, w http.ResponseWriter, base *os.File, pieces iter.Seq[layout.Piece]) error {
 	b := &body{Sender: s, ctx: ctx, out: w, control: http.NewResponseController(w), base: base}
 	defer gather(ctx)()
+	defer fair.Large(ctx)()
 	// When the service ends, it does not wait for a reader that has stopped reading.
 	defer context.AfterFunc(ctx, func() { _ = b.control.SetWriteDeadline(time.Unix(1, 0)) })()
 	for p := range pieces {

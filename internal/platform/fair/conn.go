@@ -18,11 +18,14 @@ const strangersWait = time.Second
 // A connection is a stranger until a request of it is admitted, and after one that was refused. Strangers take turns with handshakes, the
 // headers of requests, and what Begin covers: however many come, one of them runs for each two processors. ConnState and ConnContext
 // have to serve the http.Server of the listener.
-func Listener(l net.Listener) net.Listener { return &listener{l, NewTurns(), strangersWait} }
+func Listener(l net.Listener) net.Listener {
+	return &listener{l, NewTurns(), NewTurns(), strangersWait}
+}
 
 type listener struct {
 	net.Listener
 	strangers *Turns
+	large     *Turns
 	patience  time.Duration
 }
 
@@ -30,7 +33,9 @@ type listener struct {
 func (l *listener) Accept() (net.Conn, error) {
 	accepted, err := l.Listener.Accept()
 	if tcp, ok := accepted.(*net.TCPConn); ok {
-		return &conn{TCPConn: tcp, strangers: l.strangers, patience: l.patience, read: newMover(), written: newMover()}, nil
+		return &conn{
+			TCPConn: tcp, strangers: l.strangers, large: l.large, patience: l.patience, read: newMover(), written: newMover(),
+		}, nil
 	}
 	return accepted, err //nolint:wrapcheck // the server distinguishes errors of its listener
 }
@@ -38,12 +43,16 @@ func (l *listener) Accept() (net.Conn, error) {
 type conn struct {
 	*net.TCPConn
 	strangers     *Turns
+	large         *Turns
 	patience      time.Duration
 	read, written mover // each has one user at a time, which crypto/tls sees to
 
 	known   atomic.Bool // the last request was admitted
 	serving atomic.Bool // a request is with its handler
 	turn    atomic.Bool // of a stranger, which it has now
+
+	sending  atomic.Bool // a large answer
+	sendTurn atomic.Bool // of a large answer, which it has now
 }
 
 // Read implements net.Conn. What the server reads ahead while a handler runs takes no turn.
@@ -62,14 +71,20 @@ func (c *conn) Read(p []byte) (int, error) {
 // Write implements net.Conn. It may wait for the client.
 func (c *conn) Write(p []byte) (int, error) {
 	c.leave()
+	c.leaveSend()
 	n, err := c.TCPConn.Write(p)
-	c.written.moved(n)
+	if c.sending.Load() && err == nil {
+		c.enterSend()
+	} else {
+		c.written.moved(n)
+	}
 	return n, err //nolint:wrapcheck // the connection's own
 }
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
 	c.leave()
+	c.leaveSend()
 	return c.TCPConn.Close() //nolint:wrapcheck // the connection's own
 }
 
@@ -86,6 +101,32 @@ func (c *conn) enter() {
 func (c *conn) leave() {
 	if c.turn.CompareAndSwap(true, false) {
 		c.strangers.leave()
+	}
+}
+
+func (c *conn) enterSend() {
+	if c.large.takeWithin(c.patience) && c.sendTurn.Swap(true) {
+		c.large.leave() // it has one
+	}
+}
+
+func (c *conn) leaveSend() {
+	if c.sendTurn.CompareAndSwap(true, false) {
+		c.large.leave()
+	}
+}
+
+// Large makes an answer take turns with others while it is sent, from its second write on: what encrypts it runs on half the processors.
+// Between two writes the handler may read files, and wait for nothing else. It ends the answer.
+func Large(ctx context.Context) (end func()) {
+	c, _ := ctx.Value(connKey{}).(*conn)
+	if c == nil {
+		return func() {}
+	}
+	c.sending.Store(true)
+	return func() {
+		c.sending.Store(false)
+		c.leaveSend()
 	}
 }
 

@@ -22,13 +22,13 @@ type strangersServer struct {
 	address       string
 	running, most atomic.Int32
 	held          chan struct{}
-	turns         *Turns
+	turns, large  *Turns
 }
 
 func newStrangersServer(t *testing.T, patience time.Duration) *strangersServer {
 	t.Helper()
 	s := &strangersServer{
-		held: make(chan struct{}), turns: &Turns{make(chan struct{}, 1)}, certified: httptest.NewTLSServer(http.NotFoundHandler()),
+		held: make(chan struct{}), turns: &Turns{make(chan struct{}, 1)}, large: &Turns{make(chan struct{}, 1)}, certified: httptest.NewTLSServer(http.NotFoundHandler()),
 	}
 	t.Cleanup(s.certified.Close)
 	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -40,12 +40,22 @@ func newStrangersServer(t *testing.T, patience time.Duration) *strangersServer {
 		Handler: http.HandlerFunc(s.serve), ConnContext: ConnContext, ConnState: ConnState, ReadHeaderTimeout: time.Minute,
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
-	go func() { _ = server.Serve(tls.NewListener(&listener{inner, s.turns, patience}, security)) }()
+	go func() { _ = server.Serve(tls.NewListener(&listener{inner, s.turns, s.large, patience}, security)) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return s
 }
 
 func (s *strangersServer) serve(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/large" {
+		end := Large(r.Context())
+		defer end()
+		for range 64 {
+			if _, err := w.Write(make([]byte, 256<<10)); err != nil {
+				return
+			}
+		}
+		return
+	}
 	end := Begin(r.Context())
 	n := s.running.Add(1)
 	for most := s.most.Load(); n > most && !s.most.CompareAndSwap(most, n); most = s.most.Load() {
@@ -203,4 +213,50 @@ func TestTurnsEndWithTheRequest(t *testing.T) {
 	require.NoError(t, err)
 	leave()
 	require.Positive(t, cap(NewTurns().places))
+}
+
+// TestWhoDoesNotReadKeepsNoTurnOfLargeAnswers has readers that stop at the beginning, beside others that read all.
+func TestWhoDoesNotReadKeepsNoTurnOfLargeAnswers(t *testing.T) {
+	t.Parallel()
+	s := newStrangersServer(t, time.Minute)
+	read := func() (io.ReadCloser, error) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+s.address+"/large", nil)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := s.connect(t).Do(request)
+		if err != nil {
+			return nil, err
+		}
+		return answer.Body, nil
+	}
+	var stopped []io.Closer
+	for range 5 {
+		body, err := read()
+		require.NoError(t, err)
+		stopped = append(stopped, body)
+	}
+	done := make(chan error, 5)
+	for range cap(done) {
+		go func() {
+			body, err := read()
+			if err == nil {
+				var n int64
+				n, err = io.Copy(io.Discard, body)
+				if err == nil && n != 16<<20 {
+					err = fmt.Errorf("found %d bytes", n)
+				}
+			}
+			done <- err
+		}()
+	}
+	for range cap(done) {
+		require.NoError(t, <-done)
+	}
+	for _, body := range stopped {
+		require.NoError(t, body.Close())
+	}
+	for len(s.large.places) > 0 {
+		time.Sleep(time.Millisecond)
+	}
 }

@@ -148,7 +148,7 @@ var allowed = []importRule{
 	},
 	{"internal/service/quota", slices.Concat([]string{"internal/cluster/events"}, tables), "counts bytes, whoever sends them"},
 	{"internal/service/reports", slices.Concat([]string{"internal/service/transitions"}, files, nouns), "records reports"},
-	{"internal/images/download", []string{"internal/images/remaster"}, "sends layouts, whatever they are"},
+	{"internal/images/download", []string{"internal/images/remaster", "internal/platform/fair"}, "sends layouts, whatever they are"},
 	{"internal/platform/httpapi", formats, "maps errors of nouns to status codes"},
 	{"internal/images/imageurl", slices.Concat([]string{"internal/platform/auth", "internal/model"}, nouns), "addresses of images"},
 	{
