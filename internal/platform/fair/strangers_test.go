@@ -28,7 +28,8 @@ type strangersServer struct {
 func newStrangersServer(t *testing.T, patience time.Duration) *strangersServer {
 	t.Helper()
 	s := &strangersServer{
-		held: make(chan struct{}), turns: &Turns{make(chan struct{}, 1)}, large: &Turns{make(chan struct{}, 1)}, certified: httptest.NewTLSServer(http.NotFoundHandler()),
+		held: make(chan struct{}), turns: &Turns{make(chan struct{}, 1)}, large: &Turns{make(chan struct{}, 1)},
+		certified: httptest.NewTLSServer(http.NotFoundHandler()),
 	}
 	t.Cleanup(s.certified.Close)
 	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
