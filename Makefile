@@ -303,7 +303,8 @@ sweep: programs ## secrets of every kind go through an installation; none is fou
 	$(NICE) $(GO) test -vet=off -timeout 10m -count=1 -v -run '^TestNoSecretLeavesItsPlace$$' ./test/e2e
 
 attack: programs ## the attacks of docs/security.md, and chains of them on the built service: tried, and refused
-	$(NICE) test/attack/run
+	@deploy/browser-packages && $(MAKE) --no-print-directory $(PLAYWRIGHT)/node_modules $(OIDC_PROVIDER)/node_modules $(GOVULNCHECK)
+	GOVULNCHECK=$(GOVULNCHECK) OIDC_PROVIDER=$(OIDC_PROVIDER) CHROMIUM=$$(command -v chromium) PLAYWRIGHT=$(PLAYWRIGHT) $(NICE) test/attack/run
 
 test-twin: programs ## answers of the built binary, compared with recorded requests and answers of the existing service
 	@$(MAKE) --no-print-directory run-twin
