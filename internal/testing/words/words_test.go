@@ -104,7 +104,7 @@ func files(t *testing.T) []string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && slices.Contains([]string{".git", "bin", "testdata", "target", "node_modules"}, d.Name()) {
+		if d.IsDir() && slices.Contains([]string{".git", "bin", "dist", "testdata", "target", "node_modules"}, d.Name()) {
 			return filepath.SkipDir
 		}
 		rel, err := filepath.Rel(root, path)
