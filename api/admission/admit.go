@@ -28,6 +28,7 @@ func operationOf(r *http.Request) *operation {
 // with parameters as the document has them and a body of bounded size.
 func (g *Gate) Admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer holdRefusal(r) // when all turns are given back
 		address := patternMethod(r) + " " + chi.RouteContext(r.Context()).RoutePattern()
 		o := g.operation(address)
 		if o == nil {
@@ -43,7 +44,6 @@ func (g *Gate) Admit(next http.Handler) http.Handler {
 		if err != nil {
 			checked(false)
 			httpapi.Fail(w, r, err)
-			holdRefusal(r)
 			return
 		}
 		checked(true)
@@ -67,7 +67,6 @@ func (g *Gate) Admit(next http.Handler) http.Handler {
 		ctx := context.WithValue(r.Context(), operationKey{}, o)
 		r = r.WithContext(context.WithValue(ctx, callerKey{}, caller))
 		g.record(w, r, o, caller, g.withBody(o, caller, next))
-		holdRefusal(r)
 	})
 }
 

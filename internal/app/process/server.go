@@ -84,14 +84,13 @@ func Listen(
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return fair.ConnContext(download.ConnContext(ctx, conn), conn)
 		},
-		ConnState: fair.ConnState,
-		ErrorLog:  slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
-	}
-	if connections != nil {
-		s.http.ConnState = func(conn net.Conn, state http.ConnState) {
-			connections.State(conn, state)
+		ConnState: func(conn net.Conn, state http.ConnState) {
+			if connections != nil {
+				connections.State(conn, state)
+			}
 			fair.ConnState(conn, state)
-		}
+		},
+		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 	go func() {
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

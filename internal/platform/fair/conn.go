@@ -34,7 +34,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	accepted, err := l.Listener.Accept()
 	if tcp, ok := accepted.(*net.TCPConn); ok {
 		return &conn{
-			TCPConn: tcp, strangers: l.strangers, large: l.large, patience: l.patience, read: newMover(), written: newMover(),
+			TCPConn: tcp, read: newMover(), written: newMover(),
+			stranger: ownTurn{of: l.strangers, patience: l.patience}, large: ownTurn{of: l.large, patience: l.patience},
 		}, nil
 	}
 	return accepted, err //nolint:wrapcheck // the server distinguishes errors of its listener
@@ -42,23 +43,39 @@ func (l *listener) Accept() (net.Conn, error) {
 
 type conn struct {
 	*net.TCPConn
-	strangers     *Turns
-	large         *Turns
-	patience      time.Duration
 	read, written mover // each has one user at a time, which crypto/tls sees to
 
-	known   atomic.Bool // the last request was admitted
-	serving atomic.Bool // a request is with its handler
-	turn    atomic.Bool // of a stranger, which it has now
+	stranger, large ownTurn
+	known           atomic.Bool // the last request was admitted
+	serving         atomic.Bool // a request is with its handler
+	sending         atomic.Bool // a large answer
+}
 
-	sending  atomic.Bool // a large answer
-	sendTurn atomic.Bool // of a large answer, which it has now
+// ownTurn is a turn that a connection has, or waits for.
+type ownTurn struct {
+	of       *Turns
+	patience time.Duration
+	has      atomic.Bool
+}
+
+// enter waits for the turn.
+func (t *ownTurn) enter() {
+	if t.of.takeWithin(t.patience) && t.has.Swap(true) {
+		t.of.leave() // it has one
+	}
+}
+
+// leave gives the turn back, if there is one.
+func (t *ownTurn) leave() {
+	if t.has.CompareAndSwap(true, false) {
+		t.of.leave()
+	}
 }
 
 // Read implements net.Conn. What the server reads ahead while a handler runs takes no turn.
 func (c *conn) Read(p []byte) (int, error) {
 	if !c.serving.Load() {
-		c.leave()
+		c.stranger.leave()
 	}
 	n, err := c.TCPConn.Read(p)
 	c.read.moved(n)
@@ -70,11 +87,11 @@ func (c *conn) Read(p []byte) (int, error) {
 
 // Write implements net.Conn. It may wait for the client.
 func (c *conn) Write(p []byte) (int, error) {
-	c.leave()
-	c.leaveSend()
+	c.stranger.leave()
+	c.large.leave()
 	n, err := c.TCPConn.Write(p)
 	if c.sending.Load() && err == nil {
-		c.enterSend()
+		c.large.enter()
 	} else {
 		c.written.moved(n)
 	}
@@ -83,36 +100,15 @@ func (c *conn) Write(p []byte) (int, error) {
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
-	c.leave()
-	c.leaveSend()
+	c.stranger.leave()
+	c.large.leave()
 	return c.TCPConn.Close() //nolint:wrapcheck // the connection's own
 }
 
 // enter waits for the turn of a stranger.
 func (c *conn) enter() {
-	if c.known.Load() || !c.strangers.takeWithin(c.patience) {
-		return
-	}
-	if c.turn.Swap(true) {
-		c.strangers.leave() // it has one
-	}
-}
-
-func (c *conn) leave() {
-	if c.turn.CompareAndSwap(true, false) {
-		c.strangers.leave()
-	}
-}
-
-func (c *conn) enterSend() {
-	if c.large.takeWithin(c.patience) && c.sendTurn.Swap(true) {
-		c.large.leave() // it has one
-	}
-}
-
-func (c *conn) leaveSend() {
-	if c.sendTurn.CompareAndSwap(true, false) {
-		c.large.leave()
+	if !c.known.Load() {
+		c.stranger.enter()
 	}
 }
 
@@ -126,7 +122,7 @@ func Large(ctx context.Context) (end func()) {
 	c.sending.Store(true)
 	return func() {
 		c.sending.Store(false)
-		c.leaveSend()
+		c.large.leave()
 	}
 }
 
@@ -139,7 +135,7 @@ func ConnState(served net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateActive:
 		c.serving.Store(true)
-		c.leave()
+		c.stranger.leave()
 	case http.StateIdle:
 		c.serving.Store(false)
 		if c.known.Load() {
@@ -148,7 +144,7 @@ func ConnState(served net.Conn, state http.ConnState) {
 		}
 		c.enter()
 	case http.StateHijacked, http.StateClosed:
-		c.leave()
+		c.stranger.leave()
 	case http.StateNew:
 	}
 }
@@ -182,6 +178,6 @@ func Begin(ctx context.Context) (end func(admitted bool)) {
 	c.enter()
 	return func(admitted bool) {
 		c.known.Store(admitted)
-		c.leave()
+		c.stranger.leave()
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"slipway/internal/testing/await"
 )
 
 // strangersServer serves with TLS and turns for one stranger. /admitted is admitted, /refused is not, and /held waits with its turn.
@@ -134,9 +136,7 @@ func TestWhoWasAdmittedWaitsForNoStranger(t *testing.T) {
 	require.NoError(t, other.get(t.Context(), "/refused"))
 	stranger := make(chan error, 1)
 	go func() { stranger <- s.connect(t).get(t.Context(), "/held") }()
-	for s.running.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	await.True(t, func() bool { return s.running.Load() > 0 })
 	for range 10 {
 		require.NoError(t, known.get(t.Context(), "/admitted"))
 	}
@@ -159,9 +159,7 @@ func TestAStrangerWhoseTurnDoesNotComeRunsWithoutOne(t *testing.T) {
 	s := newStrangersServer(t, time.Millisecond)
 	defer close(s.held)
 	go func() { _ = s.connect(t).get(t.Context(), "/held") }()
-	for s.running.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	await.True(t, func() bool { return s.running.Load() > 0 })
 	for range 3 {
 		require.NoError(t, s.connect(t).get(t.Context(), "/refused"))
 	}
@@ -192,9 +190,7 @@ func TestTurnsComeBack(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, raw.Close())
 	require.NoError(t, s.connect(t).get(t.Context(), "/refused"))
-	for len(s.turns.places) > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	await.True(t, func() bool { return len(s.turns.places) == 0 })
 }
 
 func TestTurnsEndWithTheRequest(t *testing.T) {
@@ -257,7 +253,5 @@ func TestWhoDoesNotReadKeepsNoTurnOfLargeAnswers(t *testing.T) {
 	for _, body := range stopped {
 		require.NoError(t, body.Close())
 	}
-	for len(s.large.places) > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	await.True(t, func() bool { return len(s.large.places) == 0 })
 }
