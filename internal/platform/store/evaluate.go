@@ -24,7 +24,9 @@ type HostChange struct {
 	Host *model.Host
 	Tx   *Tx
 
-	changed []string // its columns, see snapshot.onlyChanges
+	// row is written when columns have changed, see snapshot.onlyChanges.
+	row     *hostRow
+	changed []string
 }
 
 // Decide evaluates a cluster (nil for unbound hosts) and its hosts, ordered by InfraEnv and id, and returns the
@@ -47,11 +49,11 @@ var errStale = errors.New("rows changed during the evaluation")
 func (t *Tx) Part() *Tx { return &Tx{now: t.now} }
 
 // EvaluateCluster runs decide on a cluster and its hosts and writes its decision, the cluster last. No lock is
-// held while it reads and decides, so that hosts register and report meanwhile; when others wrote the same rows
-// it starts over, finally with locks. Many hosts are written in chunks; the next evaluation completes one that
-// was interrupted.
+// held while it reads and decides, so that hosts register and report meanwhile; hosts that others wrote meanwhile
+// are left out, and it starts over for them, finally with locks. Many hosts are written in chunks; the next
+// evaluation completes one that was interrupted.
 func (s *Store) EvaluateCluster(ctx context.Context, id uuid.UUID, decide Decide) error {
-	return s.evaluate(ctx, func(tx pgx.Tx, lock string) (*snapshot, error) {
+	return s.evaluate(ctx, func(tx pgx.Tx, lock string, known *snapshot) (*snapshot, error) {
 		p, err := readMark(ctx, tx, id)
 		if err != nil {
 			return nil, err
@@ -64,32 +66,35 @@ func (s *Store) EvaluateCluster(ctx context.Context, id uuid.UUID, decide Decide
 			return nil, notFound(err, "cluster", id)
 		}
 		p.cluster = c
-		return p, s.readPictured(ctx, tx, p, lock, `h.cluster_id = $1`, id)
+		return p, s.readPictured(ctx, tx, p, known, lock, `h.cluster_id = $1`, id)
 	}, decide)
 }
 
 // EvaluateUnboundHosts works as EvaluateCluster, for the hosts of an InfraEnv that have no cluster.
 func (s *Store) EvaluateUnboundHosts(ctx context.Context, infraEnvID uuid.UUID, decide Decide) error {
-	return s.evaluate(ctx, func(tx pgx.Tx, lock string) (*snapshot, error) {
+	return s.evaluate(ctx, func(tx pgx.Tx, lock string, known *snapshot) (*snapshot, error) {
 		p, err := readMark(ctx, tx, infraEnvID)
 		if err != nil {
 			return nil, err
 		}
-		return p, s.readPictured(ctx, tx, p, lock, `h.infra_env_id = $1 and h.cluster_id is null`, infraEnvID)
+		return p, s.readPictured(ctx, tx, p, known, lock, `h.infra_env_id = $1 and h.cluster_id is null`, infraEnvID)
 	}, decide)
 }
 
-type reader func(tx pgx.Tx, lock string) (*snapshot, error)
+// reader reads a snapshot. Hosts of a known one that are the same are not read again.
+type reader func(tx pgx.Tx, lock string, known *snapshot) (*snapshot, error)
 
 func (s *Store) evaluate(ctx context.Context, read reader, decide Decide) error {
+	known := &snapshot{}
 	for range evaluationTries {
-		err := s.evaluateFreely(ctx, read, decide)
+		p, err := s.evaluateFreely(ctx, read, decide, known)
 		if !errors.Is(err, errStale) {
 			return err
 		}
+		known = p
 	}
 	return s.inTx(ctx, func(tx pgx.Tx) error {
-		p, err := read(tx, "for no key update of")
+		p, err := read(tx, "for no key update of", known)
 		if err != nil {
 			return err
 		}
@@ -105,52 +110,55 @@ func (s *Store) evaluate(ctx context.Context, read reader, decide Decide) error 
 	})
 }
 
-func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide) error {
-	var p *snapshot
-	err := s.inTx(ctx, func(tx pgx.Tx) (err error) {
-		p, err = read(tx, "")
+// evaluateFreely writes the hosts that were not written by others meanwhile, and the rest of the decision if these are all of them;
+// otherwise it returns the snapshot with errStale.
+func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide, known *snapshot) (p *snapshot, err error) {
+	err = s.inTx(ctx, func(tx pgx.Tx) (err error) {
+		p, err = read(tx, "", known)
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t := &Tx{now: s.Now()}
 	d, err := p.decide(decide, t)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	chunks := slices.Collect(slices.Chunk(d.Hosts, evaluationChunk))
 	last := d.Cluster != nil || p.mark.behind() || len(t.batch.QueuedQueries) > 0
 	if len(chunks) == 0 && last {
 		chunks = append(chunks, nil)
 	}
+	stale := false
 	for i, chunk := range chunks {
 		err := s.inTx(ctx, func(tx pgx.Tx) error {
-			if err := p.verify(ctx, tx, chunk); err != nil {
+			fresh, err := p.verify(ctx, tx, chunk)
+			if err != nil {
 				return err
 			}
-			if err := s.writeHosts(ctx, tx, chunk); err != nil || i < len(chunks)-1 {
+			stale = stale || len(fresh) < len(chunk)
+			if err := s.writeHosts(ctx, tx, fresh); err != nil || stale || i < len(chunks)-1 {
 				return err
 			}
 			return s.writeRest(ctx, tx, t, p, d)
 		})
 		if err != nil {
-			return err
+			return p, err
 		}
 	}
-	return nil
+	if stale {
+		return p, errStale
+	}
+	return p, nil
 }
 
 // writeHosts writes rows that are locked by tx.
 func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, changes []HostChange) error {
 	all := &Tx{now: s.Now()}
 	for _, change := range changes {
-		row, err := rowOfHost(change.Host)
-		if err != nil {
-			return err
-		}
-		reached := &Tx{now: all.now}
-		sql, args := s.hostUpdate(row, change.changed, reached)
+		reached, row := &Tx{now: all.now}, *change.row
+		sql, args := s.hostUpdate(&row, change.changed, reached)
 		all.batch.Queue(sql, args...)
 		all.batch.QueuedQueries = append(all.batch.QueuedQueries, reached.batch.QueuedQueries...)
 		if change.Tx != nil {
@@ -217,21 +225,44 @@ func readMark(ctx context.Context, tx pgx.Tx, subjectID uuid.UUID) (*snapshot, e
 	return p, nil
 }
 
-func (s *Store) readPictured(ctx context.Context, tx pgx.Tx, p *snapshot, lock, where string, arg any) error {
+// sameHost is the condition that a host is in the known snapshot of readPictured with the same version; of such a host its check-in is
+// read, which is no part of the row.
+const sameHost = `v.version = h.xmin::text`
+
+var unknownHostColumns = hostTable.selects(
+	"doc", "case when "+sameHost+" is not true then h.doc end",
+	"facts", "case when "+sameHost+" is not true then h.facts end",
+	"connectivity", "case when "+sameHost+" is not true then h.connectivity end",
+	"secrets", "case when "+sameHost+" is not true then h.secrets end",
+)
+
+func (s *Store) readPictured(ctx context.Context, tx pgx.Tx, p, known *snapshot, lock, where string, arg any) error {
+	infraEnvs, ids := make([]uuid.UUID, len(known.hosts)), make([]uuid.UUID, len(known.hosts))
+	for i, h := range known.hosts {
+		infraEnvs[i], ids[i] = h.InfraEnvID, h.ID
+	}
 	rows, err := tx.Query(ctx, `
-		select `+hostColumns+`, h.xmin::text from `+hostTables+`
+		select `+unknownHostColumns+`, `+sameHost+` is true, h.xmin::text from `+hostTables+`
+		left join unnest($2::uuid[], $3::uuid[], $4::text[]) v (infra_env_id, id, version) on v.infra_env_id = h.infra_env_id and v.id = h.id
 		where `+where+` and h.deleted_at is null
-		order by h.infra_env_id, h.id `+forNoKeyUpdate(lock, "h"), arg)
+		order by h.infra_env_id, h.id `+forNoKeyUpdate(lock, "h"), arg, infraEnvs, ids, known.versions)
 	if err != nil {
 		return fmt.Errorf("read hosts: %w", err)
 	}
 	defer rows.Close()
 	p.index = map[hostKey]int{}
 	for rows.Next() {
+		var same bool
 		var version string
-		h, err := s.scanHost(versioned{rows, &version})
+		h, err := s.scanHostAnd(rows, &same, &version)
 		if err != nil {
 			return err
+		}
+		if same {
+			before, _ := known.host(h)
+			again := *before
+			again.CheckedInAt, again.Timestamp = h.CheckedInAt, h.Timestamp
+			h = &again
 		}
 		p.index[hostKey{h.InfraEnvID, h.ID}] = len(p.hosts)
 		p.hosts, p.versions = append(p.hosts, h), append(p.versions, version)
@@ -239,17 +270,17 @@ func (s *Store) readPictured(ctx context.Context, tx pgx.Tx, p *snapshot, lock, 
 	return rows.Err()
 }
 
-// verify locks the cluster and the rows to be written and compares their versions with the snapshot's.
-func (p *snapshot) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) error {
+// verify locks the cluster and the rows to be written, and returns the changes of hosts that still have the versions of the snapshot.
+func (p *snapshot) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) (fresh []HostChange, err error) {
 	if p.cluster != nil {
 		var version string
 		err := tx.QueryRow(ctx, `
 			select xmin::text from clusters where id = $1 and deleted_at is null for no key update`, p.cluster.ID).Scan(&version)
 		if isNoRows(err) || err == nil && version != p.clusterVersion {
-			return errStale
+			return nil, errStale
 		}
 		if err != nil {
-			return fmt.Errorf("lock cluster %s: %w", p.cluster.ID, err)
+			return nil, fmt.Errorf("lock cluster %s: %w", p.cluster.ID, err)
 		}
 	}
 	infraEnvs, ids := make([]uuid.UUID, len(changes)), make([]uuid.UUID, len(changes))
@@ -262,21 +293,22 @@ func (p *snapshot) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) 
 		order by h.infra_env_id, h.id
 		for no key update of h`, infraEnvs, ids)
 	if err != nil {
-		return fmt.Errorf("lock hosts: %w", err)
+		return nil, fmt.Errorf("lock hosts: %w", err)
 	}
-	fresh := 0
+	same := map[hostKey]bool{}
 	var key hostKey
 	var version string
 	_, err = pgx.ForEachRow(rows, []any{&key.infraEnv, &key.id, &version}, func() error {
-		if i, ok := p.index[key]; ok && p.versions[i] == version {
-			fresh++
-		}
+		i, ok := p.index[key]
+		same[key] = ok && p.versions[i] == version
 		return nil
 	})
-	if err == nil && fresh != len(changes) {
-		return errStale
+	for _, change := range changes {
+		if same[hostKey{change.Host.InfraEnvID, change.Host.ID}] {
+			fresh = append(fresh, change)
+		}
 	}
-	return err
+	return fresh, err
 }
 
 // versioned reads one more column behind a noun's: the version of its row, the transaction that

@@ -12,6 +12,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/wire"
 )
 
 // becomeKnown decides that every discovering host moves on.
@@ -134,18 +135,21 @@ func TestManyHostsAreWrittenInPartsAndTheClusterLast(t *testing.T) {
 		all[i] = newHost(t, s, &c.ID)
 	}
 	runs := 0
+	var late *model.Host
 	err := s.EvaluateCluster(t.Context(), c.ID, func(c *model.Cluster, read []*model.Host, tx *store.Tx) (store.Decision, error) {
 		d, err := becomeKnown(c, read, tx)
 		if runs++; runs == 1 {
 			require.Len(t, d.Hosts, hosts)
-			late := d.Hosts[hosts-1].Host
+			late = d.Hosts[0].Host
 			_, err := s.UpdateHost(t.Context(), late.InfraEnvID, late.ID, func(h *model.Host, _ *store.Tx) error {
 				h.RequestedHostname = "new-name"
 				return nil
 			})
 			require.NoError(t, err)
 		} else {
-			require.Len(t, d.Hosts, 20, "the first two parts are written")
+			require.Len(t, d.Hosts, 1, "all others are written")
+			require.Equal(t, late.ID, d.Hosts[0].Host.ID)
+			require.Equal(t, "new-name", d.Hosts[0].Host.RequestedHostname)
 			require.Equal(t, model.ClusterInsufficient, c.Status)
 		}
 		return d, err
@@ -168,6 +172,51 @@ func TestManyHostsAreWrittenInPartsAndTheClusterLast(t *testing.T) {
 	page, err := s.Events(t.Context(), store.EventFilter{ClusterID: c.ID})
 	require.NoError(t, err)
 	require.Equal(t, 1, page.Total)
+}
+
+func TestHostsThatStayedTheSameAreNotReadAgain(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	c := newCluster(t, s)
+	changed, same := newHost(t, s, &c.ID), newHost(t, s, &c.ID)
+	for _, h := range []*model.Host{changed, same} {
+		_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
+			h.Inventory, h.IgnitionEndpointToken = &wire.Inventory{Hostname: "before"}, "secret"
+			h.Facts, h.Connectivity = model.Facts{"inventory": {StepID: "1"}}, model.PackConnectivity(wire.ConnectivityReport{})
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	later := s.Now().Add(time.Hour)
+	var first map[uuid.UUID]*model.Host
+	err := s.EvaluateCluster(t.Context(), c.ID, func(_ *model.Cluster, hosts []*model.Host, tx *store.Tx) (store.Decision, error) {
+		read := map[uuid.UUID]*model.Host{hosts[0].ID: hosts[0], hosts[1].ID: hosts[1]}
+		if first != nil {
+			require.Same(t, first[same.ID].Inventory, read[same.ID].Inventory)
+			require.Equal(t, later, read[same.ID].CheckedInAt, "a check-in is no part of the row")
+			require.Equal(t, int64(7), read[same.ID].Timestamp)
+			want := *first[same.ID]
+			want.CheckedInAt, want.Timestamp = later, 7
+			require.Equal(t, &want, read[same.ID])
+			require.Equal(t, "after", read[changed.ID].Inventory.Hostname)
+			require.Equal(t, model.Secret("secret"), read[changed.ID].IgnitionEndpointToken)
+			return store.Decision{}, nil
+		}
+		first = read
+		_, err := s.UpdateHost(t.Context(), changed.InfraEnvID, changed.ID, func(h *model.Host, _ *store.Tx) error {
+			h.Inventory = &wire.Inventory{Hostname: "after"}
+			return nil
+		})
+		require.NoError(t, err)
+		require.NoError(t, s.CheckIns(t.Context(), []store.HostCheckIn{{InfraEnvID: same.InfraEnvID, HostID: same.ID, At: later, Timestamp: 7}}))
+		decided := *read[changed.ID]
+		decided.Status = model.HostKnown
+		return store.Decision{Hosts: []store.HostChange{{Host: &decided, Tx: tx.Part()}}}, nil
+	})
+	require.NoError(t, err)
+	got, err := s.Host(t.Context(), changed.InfraEnvID, changed.ID)
+	require.NoError(t, err)
+	require.Equal(t, model.HostDiscovering, got.Status, "what was decided on an earlier version is not written")
 }
 
 func TestEvaluationOfUnboundHostsLeavesBoundOnesAlone(t *testing.T) {

@@ -24,7 +24,7 @@ func (p *snapshot) onlyChanges(d Decision) (Decision, error) {
 			continue
 		}
 		var err error
-		if change.changed, err = columnsOfHost(old, change.Host); err != nil {
+		if change.row, change.changed, err = rowOfChange(old, change.Host); err != nil {
 			return out, err
 		}
 		if len(change.changed) > 0 {
@@ -38,26 +38,33 @@ func (p *snapshot) onlyChanges(d Decision) (Decision, error) {
 func columnsOfCluster(before, after *model.Cluster) ([]string, error) {
 	level := *after
 	clusterTable.level(&clusterRow{Cluster: before}, &clusterRow{Cluster: &level})
-	return differing(clusterTable, clusterRecord, before, &level)
-}
-
-// columnsOfHost lists the columns in which two versions of a host differ.
-func columnsOfHost(before, after *model.Host) ([]string, error) {
-	level := *after
-	hostTable.level(&hostRow{Host: before}, &hostRow{Host: &level})
-	return differing(hostTable, hostRecord, before, &level)
-}
-
-// differing compares two versions of a noun in memory, where most share what they hold, and then as they are stored: other
-// values in memory may be the same there.
-func differing[N any](t *table, encode func(*N) (record, error), before, after *N) ([]string, error) {
-	if reflect.DeepEqual(before, after) {
+	// In memory most versions share what they hold; other values there may be the same as they are stored.
+	if reflect.DeepEqual(before, &level) {
 		return nil, nil
 	}
-	was, err := encode(before)
+	was, err := clusterRecord(before)
 	if err != nil {
 		return nil, err
 	}
-	is, err := encode(after)
-	return t.changed(was, is), err
+	is, err := clusterRecord(&level)
+	return clusterTable.changed(was, is), err
+}
+
+// rowOfChange returns the row of a host, and the columns in which it differs from an earlier version, as columnsOfCluster does.
+func rowOfChange(before, after *model.Host) (row *hostRow, changed []string, err error) {
+	level := *after
+	hostTable.level(&hostRow{Host: before}, &hostRow{Host: &level})
+	if reflect.DeepEqual(before, &level) {
+		return nil, nil, nil
+	}
+	was, err := hostRecord(before)
+	if err != nil {
+		return nil, nil, err
+	}
+	if row, err = rowOfHost(&level); err != nil {
+		return nil, nil, err
+	}
+	changed = hostTable.changed(was, hostTable.record(row))
+	row.Host = after
+	return row, changed, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -212,4 +213,35 @@ func TestMarksAreEvaluatedByTheClockWithoutSignals(t *testing.T) {
 	require.NoError(t, err)
 	require.Positive(t, steps.NextInstructionSeconds, "a poll that cannot be held returns the seconds to the next")
 	eventually(t, func() bool { return len(m.read(t).Validations) > 0 }, "nothing was evaluated", func() any { return m.read(t) })
+}
+
+func TestOthersAreAskedAboutAHostThatCameBackThoughTheEvaluationStartsOver(t *testing.T) {
+	t.Parallel()
+	var meanwhile func() // runs within the first evaluation
+	l := newLab(t, func(o *labOptions) {
+		o.Requirements = func(version string) model.RoleRequirements {
+			if do := meanwhile; do != nil {
+				meanwhile = nil
+				do()
+			}
+			return openshift.RequirementsFor(version)
+		}
+	})
+	c, env := l.cluster(t)
+	back, busy := l.machine(env, 0), l.machine(env, 1)
+	for _, m := range []*machine{back, busy} {
+		m.register(t)
+		m.answerAll(t)
+	}
+	l.refresh(t, c.ID)
+	back.set(t, func(h *model.Host) { h.Status = model.HostDisconnected })
+	back.poll(t)
+	busy.set(t, func(h *model.Host) { h.RequestedHostname = "one" })
+	before := l.readCluster(t, c.ID).HostsGeneration
+	meanwhile = func() { busy.set(t, func(h *model.Host) { h.RequestedHostname = "two" }) }
+	l.refresh(t, c.ID)
+	require.Nil(t, meanwhile)
+	require.NotEqual(t, model.HostDisconnected, back.read(t).Status)
+	require.Contains(t, busy.validation(t, "hostname-unique").Message, "two")
+	require.Equal(t, before+1, l.readCluster(t, c.ID).HostsGeneration)
 }

@@ -27,6 +27,7 @@ type look struct {
 	by          Criteria
 	operators   []model.MonitoredOperator
 	uses        model.Uses // of manifests and InfraEnvs
+	news        *news
 }
 
 func (e *Evaluator) look(c *model.Cluster, hosts []*model.Host, t *store.Tx) *look {
@@ -47,14 +48,15 @@ func (l *look) run() store.Decision {
 	peers := validation.NewPeers(l.cluster, l.hosts)
 	l.refreshHosts(peers)
 	l.refreshCluster(peers)
-	moved := l.remotesChanged()
-	if moved {
+	l.news.moved = l.news.moved || l.remotesChanged()
+	if l.news.moved {
 		l.t.HostsChanged(l.cluster.ID)
 	}
 	d := store.Decision{Cluster: l.cluster}
 	for i, h := range l.hosts {
 		d.Hosts = append(d.Hosts, store.HostChange{Host: h, Tx: l.parts[i]})
-		if l.worthWaking(l.hostsBefore[i], h, l.cluster, moved, l.t.Now()) {
+		if l.news.woken[h.ID] || l.worthWaking(l.hostsBefore[i], h, l.cluster, l.news.moved, l.t.Now()) {
+			l.news.woken[h.ID] = true
 			l.t.WakeHosts(h.ID)
 		}
 	}

@@ -21,12 +21,22 @@ func (e *Evaluator) RefreshCluster(ctx context.Context, id uuid.UUID) error {
 	if err != nil {
 		return err
 	}
+	earlier := newNews()
 	return e.store.EvaluateCluster(ctx, id, func(c *model.Cluster, hosts []*model.Host, t *store.Tx) (store.Decision, error) {
 		l := e.look(c, hosts, t)
-		l.operators, l.uses = operators, uses
+		l.operators, l.uses, l.news = operators, uses, earlier
 		return l.run(), nil
 	})
 }
+
+// news has what hosts must hear of an evaluation. It is written last, and kept when the evaluation starts over: the hosts that it is
+// about are written by then, and look as if nothing had happened.
+type news struct {
+	moved bool               // there are others to check the connectivity to
+	woken map[uuid.UUID]bool // hosts whose held polls end
+}
+
+func newNews() *news { return &news{woken: map[uuid.UUID]bool{}} }
 
 // RefreshInfraEnv evaluates the hosts of an InfraEnv that have no cluster.
 func (e *Evaluator) RefreshInfraEnv(ctx context.Context, id uuid.UUID) error {
@@ -35,6 +45,7 @@ func (e *Evaluator) RefreshInfraEnv(ctx context.Context, id uuid.UUID) error {
 		return err
 	}
 	by := Criteria{version: env.OpenShiftVersion, requirements: e.requirements(env.OpenShiftVersion)}
+	earlier := newNews()
 	return e.store.EvaluateUnboundHosts(ctx, id, func(_ *model.Cluster, hosts []*model.Host, t *store.Tx) (store.Decision, error) {
 		var d store.Decision
 		for _, before := range hosts {
@@ -43,7 +54,8 @@ func (e *Evaluator) RefreshInfraEnv(ctx context.Context, id uuid.UUID) error {
 			e.evaluateHost(h, by)
 			e.refreshHost(h, hostContext{by: by, timeouts: e.timeouts}, part)
 			d.Hosts = append(d.Hosts, store.HostChange{Host: h, Tx: part})
-			if e.worthWaking(before, h, nil, false, t.Now()) {
+			if earlier.woken[h.ID] || e.worthWaking(before, h, nil, false, t.Now()) {
+				earlier.woken[h.ID] = true
 				t.WakeHosts(h.ID)
 			}
 		}
