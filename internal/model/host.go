@@ -176,6 +176,8 @@ type FactRecord struct {
 	Generation int64 `json:"generation,omitempty"`
 	// StepID is the id of the last question; a reply with another id is still accepted.
 	StepID string `json:"step_id,omitempty"`
+	// Digest is of the reply that was read last, and of the process that read it; empty: any reply is read.
+	Digest string `json:"digest,omitempty"`
 }
 
 // Facts are the records of one host.

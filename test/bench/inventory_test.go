@@ -20,6 +20,10 @@ func BenchmarkInventory(b *testing.B) {
 		c.peers = listPeers
 		c.register(l, largeCluster)
 		s.settled()
+		for _, m := range c.machines { // asks for the inventory
+			l.token = m.token
+			l.send(b, m.poll, http.StatusOK)
+		}
 		for _, sent := range []string{"first", "changed", "unchanged"} {
 			e := s.measure(largeCluster, func() {
 				for _, m := range c.machines {

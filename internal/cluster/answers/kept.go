@@ -1,10 +1,12 @@
 package answers
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/s2"
 
@@ -39,16 +41,36 @@ func KeepHost(h *model.Host) (kept, inventory []byte) {
 	shown := keptHost{Host: Host(h, HostView{Inventory: true})}
 	shown.Timestamp, shown.InstallerArgs = 0, ""
 	if shown.Inventory != "" {
-		inventory = s2.EncodeBetter(nil, append([]byte(`,"inventory":`), wire.Text(shown.Inventory)...))
+		inventory = packed(append([]byte(`,"inventory":`), encoded(shown.Inventory)...))
 	}
 	shown.Inventory = ""
-	return s2.EncodeBetter(nil, fields(shown)), inventory
+	return packed(fields(shown)), inventory
 }
 
 // fields encodes an object without its braces.
 func fields(object any) []byte {
-	text := []byte(wire.Text(object))
+	text := encoded(object)
 	return text[1 : len(text)-1]
+}
+
+// encoded encodes a value as wire.Text does.
+func encoded(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // model and wire types can be encoded
+	}
+	return text
+}
+
+// packRoom has buffers that texts are compressed in, several times as large as what comes out.
+var packRoom = sync.Pool{New: func() any { return new([]byte) }}
+
+// packed compresses a text (S2).
+func packed(text []byte) []byte {
+	room := packRoom.Get().(*[]byte)
+	defer packRoom.Put(room)
+	*room = slices.Grow((*room)[:0], s2.MaxEncodedLen(len(text)))
+	return bytes.Clone(s2.EncodeBetter((*room)[:cap(*room)], text))
 }
 
 var errKept = errors.New("the kept text is damaged")

@@ -204,7 +204,7 @@ func TestKeptTextsKeepTheirForm(t *testing.T) {
 		require.NoError(t, err)
 		sum.Write(text)
 	}
-	require.Equal(t, "form 1: 91b6b30891c8aae3", "form 1: "+hex.EncodeToString(sum.Sum(nil))[:16],
+	require.Equal(t, "form 1: 05e175228faf6d75", "form 1: "+hex.EncodeToString(sum.Sum(nil))[:16],
 		"hosts or clusters look another way: raise answers.KeptForm (now %d), and write the new sum here", answers.KeptForm)
 }
 
@@ -214,6 +214,8 @@ var alphabet = []rune("abcXYZ019 -_./:=,\"\\<>&\n\t\u2028\u00e9\U0001F600{}[]")
 // random fills a value.
 func random(r *rand.Rand, v reflect.Value) {
 	switch v.Type() {
+	case reflect.TypeFor[model.Facts](): // not shown
+		return
 	case reflect.TypeFor[time.Time]():
 		v.Set(reflect.ValueOf(time.Unix(r.Int64N(4e9), r.Int64N(1e9)).UTC()))
 		return

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/klauspost/compress/s2"
-
 	"slipway/internal/model"
 	"slipway/internal/platform/redact"
 	"slipway/internal/wire"
@@ -58,7 +56,7 @@ func KeepCluster(c *model.Cluster) []byte {
 	shown.InstallConfigOverrides, shown.HTTPProxy, shown.HTTPSProxy = "", "", ""
 	origins := wire.Text(keptOrigins{c.ControlPlaneCount, c.OLMOperators})
 	kept := append(binary.AppendUvarint(nil, uint64(len(origins))), origins...)
-	return append(kept, s2.EncodeBetter(nil, fields(shown))...)
+	return append(kept, packed(fields(shown))...)
 }
 
 // AppendCluster appends the JSON of a cluster without its field "hosts". kept is its text, made by KeepCluster; c needs no more than its

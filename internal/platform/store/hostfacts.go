@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -37,4 +39,33 @@ func (s *Store) UpdateHostFacts(ctx context.Context, infraEnvID, id uuid.UUID, f
 		return t.flush(ctx, tx)
 	})
 	return out, err
+}
+
+// Again is the reply of a host that may have sent the same before.
+type Again struct {
+	InfraEnvID, HostID uuid.UUID
+	Fact               model.Fact
+	StepID             string // empty: to the last question
+	Digest             string // see model.FactRecord
+	// Statuses are those in which it counts and is no sign of life that was missed.
+	Statuses []model.HostStatus
+}
+
+// AnsweredAgain records the answer of a host whose reply equals the reply that was read last, and reports whether it does: the rest of
+// the row stays as it is, and is not read.
+func (s *Store) AnsweredAgain(ctx context.Context, again Again) (same bool, err error) {
+	at, err := json.Marshal(s.Now())
+	if err != nil {
+		return false, err
+	}
+	tag, err := s.pool.Exec(ctx, `
+		update hosts set facts = jsonb_set(facts, array[$3, 'answered_at'], $4::jsonb)
+		where infra_env_id = $1 and id = $2 and deleted_at is null and status = any ($7::text[])
+		  and facts->$3->>'digest' = $5 and ($6 = '' or facts->$3->>'step_id' = $6)
+		  and doc->>'media_status' is distinct from $8`,
+		again.InfraEnvID, again.HostID, string(again.Fact), at, again.Digest, again.StepID, again.Statuses, string(model.MediaDisconnected))
+	if err != nil {
+		return false, fmt.Errorf("record answer of host %s: %w", again.HostID, err)
+	}
+	return tag.RowsAffected() > 0, nil
 }

@@ -373,15 +373,21 @@ func (s *Store) scanHostAnd(from pgx.Row, more ...any) (*model.Host, error) {
 	if err := hostTable.scan(from, &row, more...); err != nil {
 		return nil, err
 	}
+	return h, s.decodeHost(&row)
+}
+
+// decodeHost reads the documents of a row, as far as it has them, into its host.
+func (s *Store) decodeHost(row *hostRow) error {
+	h := row.Host
 	if row.Doc != nil {
 		if err := json.Unmarshal(row.Doc, h); err != nil {
-			return nil, fmt.Errorf("decode host %s: %w", h.ID, err)
+			return fmt.Errorf("decode host %s: %w", h.ID, err)
 		}
 	}
 	if row.Facts != nil {
 		if err := json.Unmarshal(row.Facts, &h.Facts); err != nil {
-			return nil, fmt.Errorf("decode facts of host %s: %w", h.ID, err)
+			return fmt.Errorf("decode facts of host %s: %w", h.ID, err)
 		}
 	}
-	return h, s.openHost(h, row.Secrets)
+	return s.openHost(h, row.Secrets)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"slipway/internal/model"
 )
@@ -54,7 +55,8 @@ var shownHostColumns = hostTable.selects(
 )
 
 // ShownHosts works as Hosts, for readers of texts: a host with a text has its columns and secrets only, others have no text. Texts of
-// inventories are read when the filter asks for them.
+// inventories are read when the filter asks for them. The host and the texts are valid until yield returns: a thousand of them are made
+// for each reader.
 func (s *Store) ShownHosts(ctx context.Context, f HostFilter, yield func(h *model.Host, text, inventory []byte) error) error {
 	args := f.args()
 	args["form"] = s.rendering.Form
@@ -71,15 +73,27 @@ func (s *Store) ShownHosts(ctx context.Context, f HostFilter, yield func(h *mode
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}
-	type shown struct {
-		host            *model.Host
-		text, inventory []byte
+	defer rows.Close()
+	h := &model.Host{}
+	row := hostRow{Host: h}
+	var text, inventory pgtype.DriverBytes
+	targets := append(hostTable.targets(&row, 2), &text, &inventory)
+	for rows.Next() {
+		*h = model.Host{}
+		if err := rows.Scan(targets...); err != nil {
+			return fmt.Errorf("read host: %w", err)
+		}
+		if err := s.decodeHost(&row); err != nil {
+			return err
+		}
+		if err := yield(h, text, inventory); err != nil {
+			return err
+		}
 	}
-	read := func(from pgx.Row) (out shown, err error) {
-		out.host, err = s.scanHostAnd(from, &out.text, &out.inventory)
-		return out, err
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read hosts: %w", err)
 	}
-	return visit(rows, read, func(one shown) error { return yield(one.host, one.text, one.inventory) })
+	return nil
 }
 
 var shownClusterColumns = clusterTable.selects("doc", "case when "+unreadable("c")+" then c.doc end")

@@ -107,8 +107,13 @@ func (t *table) selects(instead ...string) string {
 // scan reads the columns of selects into a row, a pointer to a row struct, and what a query has beside them into more. Null leaves an
 // instant at zero.
 func (t *table) scan(from pgx.Row, row any, more ...any) error {
+	return from.Scan(append(t.targets(row, len(more)), more...)...)
+}
+
+// targets returns what scan reads into, with room for more.
+func (t *table) targets(row any, more int) []any {
 	v := reflect.ValueOf(row).Elem()
-	into := make([]any, 0, len(t.columns)+len(more))
+	into := make([]any, 0, len(t.columns)+more)
 	for _, c := range t.columns {
 		if c.use == derived {
 			continue
@@ -119,7 +124,7 @@ func (t *table) scan(from pgx.Row, row any, more ...any) error {
 		}
 		into = append(into, field)
 	}
-	return from.Scan(append(into, more...)...)
+	return into
 }
 
 // instant is a time in UTC, zero for null.

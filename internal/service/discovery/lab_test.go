@@ -32,6 +32,8 @@ type lab struct {
 	service    *discovery.Service
 	evaluation *evaluation.Evaluator
 	signals    *store.Signals
+	// restart replaces the service, as a new process does.
+	restart func()
 
 	mu      sync.Mutex
 	moved   time.Duration
@@ -90,10 +92,13 @@ func newLab(t testing.TB, options ...labOption) *lab {
 		option(&o)
 	}
 	l.evaluation = evaluation.New(o.Options)
-	l.service = discovery.New(discovery.Options{
-		Store: o.Store, Evaluation: l.evaluation, Signals: o.Signals, Log: o.Log, Now: o.Now, Timeouts: o.Timeouts,
-		AgentImage: o.AgentImage, AgentPrograms: o.programs, Signer: o.signer, MaxHosts: o.maxHosts, NewHosts: o.newHosts,
-	})
+	l.restart = func() {
+		l.service = discovery.New(discovery.Options{
+			Store: o.Store, Evaluation: l.evaluation, Signals: o.Signals, Log: o.Log, Now: o.Now, Timeouts: o.Timeouts,
+			AgentImage: o.AgentImage, AgentPrograms: o.programs, Signer: o.signer, MaxHosts: o.maxHosts, NewHosts: o.newHosts,
+		})
+	}
+	l.restart()
 	return l
 }
 

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"crypto/rand"
 	"log/slog"
 	"time"
 
@@ -63,6 +64,7 @@ type Service struct {
 	timeouts   lifecycle.Timeouts
 	options    Options
 	checkIns   checkIns
+	salt       string // of digests: another process may read the same replies in another way
 }
 
 // New returns a Service.
@@ -72,6 +74,6 @@ func New(o Options) *Service {
 	}
 	return &Service{
 		store: o.Store, evaluation: o.Evaluation, due: o.Evaluation.Due, signals: o.Signals, log: o.Log, now: o.Now,
-		timeouts: o.Timeouts, options: o, checkIns: checkIns{store: o.Store, log: o.Log},
+		timeouts: o.Timeouts, options: o, checkIns: checkIns{store: o.Store, log: o.Log}, salt: rand.Text(),
 	}
 }
