@@ -29,7 +29,7 @@ func (p *Server) launch(ctx context.Context) (*postmaster, error) {
 	if err := p.clearLeftovers(ctx); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(p.binaries.path("postgres"), p.serverArgs()...) //nolint:noctx // ended in order by Stop, not by a context
+	cmd := exec.Command(p.binaries.path("postgres"), p.serverArgs(ctx)...) //nolint:noctx // ended in order by Stop, not by a context
 	cmd.Dir, cmd.Env = p.folder.data, childEnv
 	cmd.Stdout, cmd.Stderr = p.messages.writer, p.messages.writer
 	cmd.SysProcAttr = p.account.attr()
