@@ -92,6 +92,21 @@ func TestTheSameInventoryIsReadAgainWhenItSaysMore(t *testing.T) {
 			t.Helper()
 			l.restart()
 		}},
+		"after another process read another one": {
+			before: func(t *testing.T, l *lab, _ *model.Cluster, m *machine) {
+				t.Helper()
+				first := l.service
+				l.restart()
+				m.cpus++
+				m.sends(t, "")
+				m.cpus--
+				l.service = first
+			},
+			after: func(t *testing.T, _ *model.Cluster, m *machine) {
+				t.Helper()
+				require.Equal(t, m.cpus, m.read(t).Inventory.CPU.Count)
+			},
+		},
 		"after facts were dropped": {before: func(t *testing.T, _ *lab, _ *model.Cluster, m *machine) {
 			t.Helper()
 			m.set(t, func(h *model.Host) { h.Facts = nil })

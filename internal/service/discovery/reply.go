@@ -2,12 +2,8 @@ package discovery
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -49,7 +45,7 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 		s.logFailedStep(hostID, r)
 	}
 	digest := s.digest(row, r)
-	if digest != "" {
+	if digest != "" && s.lastRead.has(sender{infraEnvID, hostID}, digest) {
 		same, err := s.store.AnsweredAgain(ctx, store.Again{
 			InfraEnvID: infraEnvID, HostID: hostID, Fact: model.Fact(r.StepType), StepID: r.StepID, Digest: digest, Statuses: listening,
 		})
@@ -98,6 +94,9 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 		}
 		return nil
 	})
+	if err == nil && digest != "" && h.Facts[model.Fact(r.StepType)].Digest == digest {
+		s.lastRead.keep(sender{infraEnvID, hostID}, digest)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -166,29 +165,6 @@ func recordAnswer(h *model.Host, r wire.StepReply, t *store.Tx) {
 	fact := model.Fact(r.StepType)
 	if record, asked := h.Facts[fact]; asked {
 		h.Facts[fact] = duesteps.Answered(record, t.Now())
-	}
-}
-
-// listening are the statuses in which the inventory of a host counts, and says no more than that the host is there.
-var listening = slices.DeleteFunc(slices.Clone(lifecycle.InDiscovery), lifecycle.Disconnected.Has)
-
-// digest identifies an inventory that was read: hosts send the same one again and again. It is empty for other replies, which are read
-// each time.
-func (s *Service) digest(row steps.Step, r wire.StepReply) string {
-	if r.StepType != wire.StepTypeInventory || row.Reply != steps.ReplyDiscovery || r.ExitCode != 0 {
-		return ""
-	}
-	sum := sha256.New()
-	_, _ = io.WriteString(sum, s.salt)
-	_, _ = io.WriteString(sum, r.Output)
-	return base64.RawStdEncoding.EncodeToString(sum.Sum(nil))
-}
-
-// keepDigest notes which reply the fact of a host comes from.
-func keepDigest(h *model.Host, fact model.Fact, digest string) {
-	if record, asked := h.Facts[fact]; asked {
-		record.Digest = digest
-		h.Facts[fact] = record
 	}
 }
 

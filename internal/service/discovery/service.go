@@ -65,6 +65,7 @@ type Service struct {
 	options    Options
 	checkIns   checkIns
 	salt       string // of digests: another process may read the same replies in another way
+	lastRead   digests
 }
 
 // New returns a Service.
