@@ -18,6 +18,7 @@ func Changes() map[string]int {
 		"replace-lost-hosts":        1,
 		"resolve-release":           1,
 		"rows-behind":               1,
+		"signals-in-parts":          1,
 	}
 	for _, change := range steps.Changes() {
 		out[change] = 1

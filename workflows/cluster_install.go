@@ -27,6 +27,7 @@ type clusterInstall struct {
 	deciding  workflow.Mutex // held by a wait
 	expired   error          // the time is over and was not extended
 	gateOpen  bool           // the control plane is up
+	untold    []uuid.UUID    // workers that do not know that yet
 	begun     bool           // every host has its child
 	stalled   string         // why it waits
 	shown     shown
@@ -91,6 +92,8 @@ func (w *clusterInstall) run(ctx workflow.Context) error {
 		if err := w.enter(ctx, PhaseFinalizing); err != nil {
 			return err
 		}
+	} else if len(w.untold) > 0 {
+		workflow.Go(ctx, w.openGate) // the run before has begun
 	}
 	w.clock(clocks, w.finalizingClock)
 	w.clock(clocks, w.stageClock)

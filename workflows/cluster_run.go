@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -17,7 +18,7 @@ func (w *clusterInstall) install(ctx workflow.Context) error {
 	if err := w.signalInstall(ctx); err != nil {
 		return err
 	}
-	if !w.gateOpen {
+	if !w.gateOpen || len(w.untold) > 0 {
 		workflow.Go(ctx, w.openGate)
 	}
 	var clusters *activities.Clusters
@@ -79,16 +80,14 @@ func (w *clusterInstall) signalInstall(ctx workflow.Context) error {
 	if err := w.breathe(ctx); err != nil {
 		return err
 	}
-	w.working(func() {
-		w.signalAll(ctx, prepared, SignalInstall, nil)
-		for _, h := range prepared {
+	return w.signalInParts(ctx, prepared, SignalInstall, func(signalled []activities.HostPlan) {
+		for _, h := range signalled {
 			if news := w.hosts[h.ID]; news.State == HostPrepared {
 				news.State = HostRunning
 				w.hosts[h.ID] = news
 			}
 		}
 	})
-	return nil
 }
 
 // outcomes counts the hosts whose installation has an outcome, maybe a temporary one. A review can bring news only when a count has
@@ -132,8 +131,34 @@ func (w *clusterInstall) outcomes() outcomes {
 	return n
 }
 
-// openGate signals the workers that two masters, or all existing ones, are done.
+// openGate signals the workers that two masters, or all existing ones, are done. In a later run it signals those that do not know yet.
 func (w *clusterInstall) openGate(ctx workflow.Context) {
+	if !w.gateOpen {
+		if err := w.awaitControlPlane(ctx); err != nil {
+			return
+		}
+		w.gateOpen = true
+		for _, h := range w.plan.Hosts {
+			if h.Role == model.RoleWorker && w.host(h.ID) != HostGone {
+				w.untold = append(w.untold, h.ID)
+			}
+		}
+	}
+	if !w.shown.brief {
+		for _, h := range w.planned(w.untold) {
+			w.signalHost(ctx, h, SignalControlPlane, nil)
+		}
+		return
+	}
+	_ = w.signalInParts(ctx, w.planned(w.untold), SignalControlPlane, func(signalled []activities.HostPlan) {
+		w.untold = slices.DeleteFunc(w.untold, func(id uuid.UUID) bool {
+			return slices.ContainsFunc(signalled, func(h activities.HostPlan) bool { return h.ID == id })
+		})
+	})
+}
+
+// awaitControlPlane waits until two masters, or all existing ones, are done.
+func (w *clusterInstall) awaitControlPlane(ctx workflow.Context) error {
 	masters := 0
 	for _, h := range w.plan.Hosts {
 		if h.Role == model.RoleMaster && !h.Bootstrap {
@@ -141,23 +166,17 @@ func (w *clusterInstall) openGate(ctx workflow.Context) {
 		}
 	}
 	need := min(2, masters)
-	if err := workflow.Await(ctx, func() bool { return w.count(model.RoleMaster, HostDone) >= need }); err != nil {
-		return
-	}
-	w.gateOpen = true
-	var workers []activities.HostPlan
+	return workflow.Await(ctx, func() bool { return w.count(model.RoleMaster, HostDone) >= need })
+}
+
+// planned returns what is planned for hosts, in the order of the plan.
+func (w *clusterInstall) planned(ids []uuid.UUID) (hosts []activities.HostPlan) {
 	for _, h := range w.plan.Hosts {
-		if h.Role == model.RoleWorker && w.host(h.ID) != HostGone {
-			workers = append(workers, h)
+		if slices.Contains(ids, h.ID) {
+			hosts = append(hosts, h)
 		}
 	}
-	if w.shown.brief {
-		w.working(func() { w.signalAll(ctx, workers, SignalControlPlane, nil) })
-		return
-	}
-	for _, h := range workers {
-		w.signalHost(ctx, h, SignalControlPlane, nil)
-	}
+	return hosts
 }
 
 // finalize waits for operators, the ingress certificate and the controller's word,

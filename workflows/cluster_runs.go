@@ -37,7 +37,8 @@ func (w *clusterInstall) inRuns(ctx, work workflow.Context) error {
 	}
 	if !w.astray {
 		next.Continued = &Continuation{
-			Phase: w.phase, Hosts: w.hosts, GateOpen: w.gateOpen, InstallationEnds: w.ends.InstallationEnds, FinalizingEnds: w.ends.FinalizingEnds,
+			Phase: w.phase, Hosts: w.hosts, GateOpen: w.gateOpen, Untold: w.untold,
+			InstallationEnds: w.ends.InstallationEnds, FinalizingEnds: w.ends.FinalizingEnds,
 		}
 	}
 	return workflow.NewContinueAsNewError(ctx, ClusterInstall, next)
@@ -104,7 +105,7 @@ func (w *clusterInstall) adopt(ctx workflow.Context) error {
 	if err := w.record(workflowDisconnected(ctx), "Read the plan", clusters.BeginPreparation, w.request, &w.plan); err != nil {
 		return err
 	}
-	w.many, w.begun, w.gateOpen = true, true, w.continued.GateOpen
+	w.many, w.begun, w.gateOpen, w.untold = true, true, w.continued.GateOpen, w.continued.Untold
 	return w.enter(ctx, w.phase)
 }
 
@@ -154,6 +155,31 @@ func (w *clusterInstall) signalAll(ctx workflow.Context, hosts []activities.Host
 			_ = f.Get(ctx, nil) // a workflow that has ended needs no signal
 		}
 	}
+}
+
+// signalInParts signals hosts and notes who was signalled. The run of a cluster with many hosts may end between two parts, and the next
+// run signals the rest: 1,000 hosts that answer at once filled a run with 15,000 events while they were signalled.
+func (w *clusterInstall) signalInParts(
+	ctx workflow.Context, hosts []activities.HostPlan, signal string, note func(signalled []activities.HostPlan),
+) error {
+	part := len(hosts)
+	if w.many && workflow.GetVersion(ctx, "signals-in-parts", workflow.DefaultVersion, 1) >= 1 {
+		part = batchOfHosts
+	}
+	for len(hosts) > 0 {
+		next := hosts[:min(len(hosts), part)]
+		hosts = hosts[len(next):]
+		w.working(func() {
+			w.signalAll(ctx, next, signal, nil)
+			note(next)
+		})
+		if len(hosts) > 0 {
+			if err := w.breathe(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // batchOfHosts is how many children, or signals to them, one workflow task begins.

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -66,6 +67,70 @@ func TestLaterRunsKeepWhatTheEarlierOnesKnew(t *testing.T) {
 	require.Zero(t, signals.of("install"))
 	require.Zero(t, signals.of("control-plane-ready"))
 	require.WithinDuration(t, ends, failed, time.Minute, "the time of finalizing is not begun again")
+}
+
+// 250 hosts are signalled in three parts, and a run may end after each: hosts that answer at once fill a history while others are
+// signalled.
+func TestARunEndsBetweenTwoPartsOfItsSignals(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 247)
+	request, parts := prepared(w), map[string][]int{}
+	signalled := map[string]map[string]int{"install": {}, "control-plane-ready": {}}
+	for run := 1; ; run++ {
+		require.Less(t, run, 10)
+		env := environment(t, w)
+		before := map[string]int{"install": len(signalled["install"]), "control-plane-ready": len(signalled["control-plane-ready"])}
+		var mu sync.Mutex
+		for _, h := range w.plan.Hosts {
+			id := workflows.HostWorkflowID(h.InfraEnvID, h.ID)
+			env.OnSignalExternalWorkflow(mock.Anything, id, "", mock.Anything, mock.Anything).Run(func(args mock.Arguments) {
+				mu.Lock()
+				defer mu.Unlock()
+				signalled[args.String(3)][id]++
+				env.SetContinueAsNewSuggested(true)
+			}).Return(nil)
+		}
+		env.RegisterDelayedCallback(func() { // the hosts all began
+			env.SetContinueAsNewSuggested(false)
+			news(env, w, workflows.HostDone, w.plan.Hosts[:3]...)
+		}, time.Minute)
+		env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.CommandCancel, nil) }, time.Hour)
+		env.ExecuteWorkflow(workflows.ClusterInstall, request)
+		for name, n := range before {
+			if n := len(signalled[name]) - n; n > 0 {
+				parts[name] = append(parts[name], n)
+			}
+		}
+		var again *workflow.ContinueAsNewError
+		if !errors.As(env.GetWorkflowError(), &again) {
+			break // everyone knows
+		}
+		request = continuation(t, env)
+	}
+	require.Equal(t, map[string][]int{"install": {100, 100, 50}, "control-plane-ready": {100, 100, 47}}, parts)
+	for name, of := range signalled {
+		for host, times := range of {
+			require.Equal(t, 1, times, "%s to %s", name, host)
+		}
+	}
+}
+
+// A cluster can be finalized with its control plane alone, while workers are still signalled.
+func TestALaterRunSignalsWorkersOfAClusterThatIsFinalized(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 117)
+	w.blocked["milestone operators-available"] = true
+	request := prepared(w)
+	request.Continued.Phase, request.Continued.GateOpen = workflows.PhaseFinalizing, true
+	for _, h := range w.plan.Hosts[100:] {
+		request.Continued.Untold = append(request.Continued.Untold, h.ID)
+	}
+	env := environment(t, w)
+	signals := takeSignals(env, w)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.CommandCancel, nil) }, time.Hour)
+	env.ExecuteWorkflow(workflows.ClusterInstall, request)
+	require.Error(t, env.GetWorkflowError())
+	require.Equal(t, 20, signals.of("control-plane-ready"))
 }
 
 // The children of an earlier run are no children of this one: they are cancelled by their ids.

@@ -40,7 +40,9 @@ type ClusterRequest struct {
 type Continuation struct {
 	Phase    Phase
 	Hosts    map[uuid.UUID]HostNews
-	GateOpen bool // workers know that the control plane is up
+	GateOpen bool // the control plane is up
+	// Untold lists the workers that do not know that yet.
+	Untold []uuid.UUID `json:",omitempty"`
 	// InstallationEnds and FinalizingEnds are when the time of both is over; zero while it is not measured.
 	InstallationEnds, FinalizingEnds time.Time
 }
