@@ -87,10 +87,10 @@ func TestARunEndsBetweenTwoPartsOfItsSignals(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				signalled[args.String(3)][id]++
-				env.SetContinueAsNewSuggested(true)
+				env.RegisterDelayedCallback(func() { env.SetContinueAsNewSuggested(true) }, 0) // where workflows run
 			}).Return(nil)
 		}
-		env.RegisterDelayedCallback(func() { // the hosts all began
+		env.RegisterDelayedCallback(func() { // all hosts began
 			env.SetContinueAsNewSuggested(false)
 			news(env, w, workflows.HostDone, w.plan.Hosts[:3]...)
 		}, time.Minute)
@@ -107,8 +107,13 @@ func TestARunEndsBetweenTwoPartsOfItsSignals(t *testing.T) {
 		}
 		request = continuation(t, env)
 	}
-	require.Equal(t, map[string][]int{"install": {100, 100, 50}, "control-plane-ready": {100, 100, 47}}, parts)
+	require.Len(t, signalled["install"], 250)
+	require.Len(t, signalled["control-plane-ready"], 247)
 	for name, of := range signalled {
+		require.Greater(t, len(parts[name]), 1, name)
+		for _, n := range parts[name][:len(parts[name])-1] {
+			require.Zero(t, n%100, "%s: a run may do two parts, when something else is under way between them", name)
+		}
 		for host, times := range of {
 			require.Equal(t, 1, times, "%s to %s", name, host)
 		}
