@@ -41,7 +41,7 @@ func KeepHost(h *model.Host) (kept, inventory []byte) {
 	shown := keptHost{Host: Host(h, HostView{Inventory: true})}
 	shown.Timestamp, shown.InstallerArgs = 0, ""
 	if shown.Inventory != "" {
-		inventory = packed(append([]byte(`,"inventory":`), encoded(shown.Inventory)...))
+		inventory = packed(append([]byte(`,"inventory":`), wire.Bytes(shown.Inventory)...))
 	}
 	shown.Inventory = ""
 	return packed(fields(shown)), inventory
@@ -49,17 +49,8 @@ func KeepHost(h *model.Host) (kept, inventory []byte) {
 
 // fields encodes an object without its braces.
 func fields(object any) []byte {
-	text := encoded(object)
+	text := wire.Bytes(object)
 	return text[1 : len(text)-1]
-}
-
-// encoded encodes a value as wire.Text does.
-func encoded(value any) []byte {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // model and wire types can be encoded
-	}
-	return text
 }
 
 // packRoom has buffers that texts are compressed in, several times as large as what comes out.

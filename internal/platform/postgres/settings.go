@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"os/exec"
+	"slices"
 )
 
 // setting is one parameter of the bundled server.
@@ -48,14 +49,15 @@ var preferred = []setting{
 
 // serverArgs returns the command line of the server.
 func (p *Server) serverArgs(ctx context.Context) []string {
-	args := []string{"-D", p.folder.data, "-c", `unix_socket_directories="` + p.folder.socket + `"`}
-	for _, s := range settings {
-		args = append(args, "-c", s.name+"="+s.value)
-	}
+	all := slices.Clone(settings)
 	for _, s := range preferred {
 		if p.takes(ctx, s) {
-			args = append(args, "-c", s.name+"="+s.value)
+			all = append(all, s)
 		}
+	}
+	args := []string{"-D", p.folder.data, "-c", `unix_socket_directories="` + p.folder.socket + `"`}
+	for _, s := range all {
+		args = append(args, "-c", s.name+"="+s.value)
 	}
 	return args
 }

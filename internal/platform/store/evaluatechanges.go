@@ -38,33 +38,34 @@ func (p *snapshot) onlyChanges(d Decision) (Decision, error) {
 func columnsOfCluster(before, after *model.Cluster) ([]string, error) {
 	level := *after
 	clusterTable.level(&clusterRow{Cluster: before}, &clusterRow{Cluster: &level})
-	// In memory most versions share what they hold; other values there may be the same as they are stored.
-	if reflect.DeepEqual(before, &level) {
-		return nil, nil
-	}
-	was, err := clusterRecord(before)
-	if err != nil {
-		return nil, err
-	}
-	is, err := clusterRecord(&level)
-	return clusterTable.changed(was, is), err
+	_, changed, err := differing(clusterTable, rowOfCluster, before, &level)
+	return changed, err
 }
 
-// rowOfChange returns the row of a host, and the columns in which it differs from an earlier version, as columnsOfCluster does.
-func rowOfChange(before, after *model.Host) (row *hostRow, changed []string, err error) {
+// rowOfChange returns the row of a host, and the columns in which it differs from an earlier version; no row when it does not.
+func rowOfChange(before, after *model.Host) (*hostRow, []string, error) {
 	level := *after
 	hostTable.level(&hostRow{Host: before}, &hostRow{Host: &level})
-	if reflect.DeepEqual(before, &level) {
+	row, changed, err := differing(hostTable, rowOfHost, before, &level)
+	if row != nil {
+		row.Host = after
+	}
+	return row, changed, err
+}
+
+// differing compares two versions of a noun in memory, where most share what they hold, and then as they are stored: other
+// values in memory may be the same there. It returns the row of the second one when it was encoded.
+func differing[N, R any](t *table, encode func(*N) (*R, error), before, after *N) (*R, []string, error) {
+	if reflect.DeepEqual(before, after) {
 		return nil, nil, nil
 	}
-	was, err := hostRecord(before)
+	was, err := encode(before)
 	if err != nil {
 		return nil, nil, err
 	}
-	if row, err = rowOfHost(&level); err != nil {
+	is, err := encode(after)
+	if err != nil {
 		return nil, nil, err
 	}
-	changed = hostTable.changed(was, hostTable.record(row))
-	row.Host = after
-	return row, changed, nil
+	return is, t.changed(t.record(was), t.record(is)), nil
 }

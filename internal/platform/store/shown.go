@@ -73,27 +73,17 @@ func (s *Store) ShownHosts(ctx context.Context, f HostFilter, yield func(h *mode
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}
-	defer rows.Close()
-	h := &model.Host{}
-	row := hostRow{Host: h}
+	row := hostRow{Host: &model.Host{}}
 	var text, inventory pgtype.DriverBytes
 	targets := append(hostTable.targets(&row, 2), &text, &inventory)
-	for rows.Next() {
-		*h = model.Host{}
-		if err := rows.Scan(targets...); err != nil {
-			return fmt.Errorf("read host: %w", err)
+	read := func(from pgx.Row) (*model.Host, error) {
+		*row.Host = model.Host{}
+		if err := from.Scan(targets...); err != nil {
+			return nil, err
 		}
-		if err := s.decodeHost(&row); err != nil {
-			return err
-		}
-		if err := yield(h, text, inventory); err != nil {
-			return err
-		}
+		return row.Host, s.decodeHost(&row)
 	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read hosts: %w", err)
-	}
-	return nil
+	return visit(rows, read, func(h *model.Host) error { return yield(h, text, inventory) })
 }
 
 var shownClusterColumns = clusterTable.selects("doc", "case when "+unreadable("c")+" then c.doc end")

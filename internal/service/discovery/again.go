@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"slipway/internal/cluster/lifecycle"
-	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -18,8 +17,8 @@ var listening = slices.DeleteFunc(slices.Clone(lifecycle.InDiscovery), lifecycle
 
 // digest identifies an inventory that was read: hosts send the same one again and again. It is empty for other replies, which are read
 // each time.
-func (s *Service) digest(row steps.Step, r wire.StepReply) string {
-	if r.StepType != wire.StepTypeInventory || row.Reply != steps.ReplyDiscovery || r.ExitCode != 0 {
+func (s *Service) digest(r wire.StepReply) string {
+	if r.StepType != wire.StepTypeInventory || r.ExitCode != 0 {
 		return ""
 	}
 	sum := sha256.New()

@@ -44,7 +44,7 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 	if r.ExitCode != 0 {
 		s.logFailedStep(hostID, r)
 	}
-	digest := s.digest(row, r)
+	digest := s.digest(r)
 	if digest != "" && s.lastRead.has(sender{infraEnvID, hostID}, digest) {
 		same, err := s.store.AnsweredAgain(ctx, store.Again{
 			InfraEnvID: infraEnvID, HostID: hostID, Fact: model.Fact(r.StepType), StepID: r.StepID, Digest: digest, Statuses: listening,

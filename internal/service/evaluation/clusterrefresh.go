@@ -55,10 +55,7 @@ func (l *look) run() store.Decision {
 	d := store.Decision{Cluster: l.cluster}
 	for i, h := range l.hosts {
 		d.Hosts = append(d.Hosts, store.HostChange{Host: h, Tx: l.parts[i]})
-		if l.news.woken[h.ID] || l.worthWaking(l.hostsBefore[i], h, l.cluster, l.news.moved, l.t.Now()) {
-			l.news.woken[h.ID] = true
-			l.t.WakeHosts(h.ID)
-		}
+		l.wake(l.news, l.hostsBefore[i], h, l.cluster, l.t)
 	}
 	return d
 }

@@ -63,6 +63,14 @@ func (e *Evaluator) refreshHost(h *model.Host, in hostContext, t *store.Tx) {
 	}
 }
 
+// wake ends the poll that is held for a host, if it is worth that now or was in an earlier run of the evaluation.
+func (e *Evaluator) wake(n *news, before, h *model.Host, c *model.Cluster, t *store.Tx) {
+	if n.woken[h.ID] || e.worthWaking(before, h, c, n.moved, t.Now()) {
+		n.woken[h.ID] = true
+		t.WakeHosts(h.ID)
+	}
+}
+
 // worthWaking reports whether a poll that is held for a host has something to hand out
 // now, or will have at another time than it thinks: its status is new, or the hosts it
 // is asked about are others. Only polls of our own agent are held.

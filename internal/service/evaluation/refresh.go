@@ -54,10 +54,7 @@ func (e *Evaluator) RefreshInfraEnv(ctx context.Context, id uuid.UUID) error {
 			e.evaluateHost(h, by)
 			e.refreshHost(h, hostContext{by: by, timeouts: e.timeouts}, part)
 			d.Hosts = append(d.Hosts, store.HostChange{Host: h, Tx: part})
-			if earlier.woken[h.ID] || e.worthWaking(before, h, nil, false, t.Now()) {
-				earlier.woken[h.ID] = true
-				t.WakeHosts(h.ID)
-			}
+			e.wake(earlier, before, h, nil, t)
 		}
 		return d, nil
 	})
