@@ -10,12 +10,14 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// versionLife bounds how long an answer stays the same for a client that has it: when hosts were heard last is no change of its own.
+// versionLife bounds how long an answer stays the same for a client that has it: when hosts were heard last is no change of its own, nor
+// is a later end of an address that is signed.
 const versionLife = time.Minute
 
 // unchanged brings what is read up to date, and names its version. When the client has that already it answers 304, and returns true.
-// The tag is weak: times of check-ins may differ. In a quiet service it costs one read.
-func (s *server) unchanged(w http.ResponseWriter, r *http.Request, of store.Reading) (bool, error) {
+// The tag is weak: times of check-ins may differ. In a quiet service it costs one read. The answer depends on rows, and on the given
+// settings.
+func (s *server) unchanged(w http.ResponseWriter, r *http.Request, of store.Reading, settings ...any) (bool, error) {
 	version, behind, err := s.Store.Version(r.Context(), of)
 	if err == nil && behind {
 		s.bringUpToDate(r.Context(), of)
@@ -25,7 +27,7 @@ func (s *server) unchanged(w http.ResponseWriter, r *http.Request, of store.Read
 		return false, err
 	}
 	tag := "W/" + s.tag("version", s.Version, answers.KeptForm, version.String(), of, s.Now().Unix()/int64(versionLife/time.Second),
-		readsSecrets(r), admission.Tenant(r))
+		readsSecrets(r), admission.Tenant(r), settings)
 	w.Header().Set("Etag", tag)
 	if !hasTag(r, tag) {
 		return false, nil

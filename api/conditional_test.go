@@ -28,8 +28,9 @@ type answersByTag struct {
 	bodies map[string]string
 }
 
-// heard matches the times that a weak tag leaves open: when hosts were heard last.
-var heard = regexp.MustCompile(`"(checked_in_at|timestamp)":("[^"]*"|[0-9]+),?`)
+// leftOpen matches what a weak tag leaves open: when hosts were heard last, and until when the address of an image is good, which is
+// in its credential too.
+var leftOpen = regexp.MustCompile(`"(checked_in_at|timestamp|expires_at)":("[^"]*"|[0-9]+),?|/(byapikey|bytoken)/[^/"]+`)
 
 // compare compares an answer with an earlier one of its tag.
 func (a *answersByTag) compare(t testing.TB, path string, headers []string, r reply) {
@@ -38,7 +39,7 @@ func (a *answersByTag) compare(t testing.TB, path string, headers []string, r re
 	if r.Status != http.StatusOK || !strings.HasPrefix(tag, `W/"`) {
 		return
 	}
-	body := heard.ReplaceAllString(string(r.Body), "")
+	body := leftOpen.ReplaceAllString(string(r.Body), "")
 	request := strings.Join(append([]string{tag, path}, headers...), "\n")
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -76,6 +77,7 @@ func TestAnswersAreSentAgainWhenTheyChanged(t *testing.T) {
 		"/api/slipway/v1/hosts?infra_env_id=" + env.ID.String(),
 	}
 	lists := []string{paths[0], paths[1], paths[7], paths[8]}
+	envLists, theEnv := []string{"/v2/infra-envs", "/v2/infra-envs?cluster_id=" + c.ID.String()}, envPath(env.ID)
 	but := func(parts ...string) []string {
 		return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 			return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(path, part) })
@@ -115,17 +117,26 @@ func TestAnswersAreSentAgainWhenTheyChanged(t *testing.T) {
 		{"a host is removed", func() {
 			s.want(http.StatusNoContent, http.MethodDelete, hostPath(otherEnv.ID, alien.ID), nil)
 		}, lists, nil},
-		{"time", func() { clock.advance(time.Minute) }, paths, nil},
+		{"an InfraEnv", func() {
+			s.want(http.StatusCreated, http.MethodPatch, theEnv, map[string]any{"additional_ntp_sources": "192.0.2.9"})
+		}, slices.Concat(envLists, []string{theEnv}), paths},
+		{"an InfraEnv without a cluster", func() {
+			s.want(http.StatusCreated, http.MethodPatch, envPath(loose.ID), map[string]any{"additional_ntp_sources": "192.0.2.9"})
+		}, envLists, lists},
+		{"an InfraEnv is removed", func() {
+			s.want(http.StatusNoContent, http.MethodDelete, envPath(otherEnv.ID), nil)
+		}, envLists, lists},
+		{"time", func() { clock.advance(time.Minute) }, slices.Concat(envLists, []string{theEnv}, paths), nil},
 	} {
 		t.Run(change.name, func(t *testing.T) {
-			before := map[string]reply{}
-			for _, path := range paths {
+			before, read := map[string]reply{}, slices.Concat(envLists, []string{theEnv}, paths)
+			for _, path := range read {
 				before[path] = s.want(http.StatusOK, http.MethodGet, path, nil)
 				require.False(t, s.conditional(path, before[path]), "GET %s: nothing happened since", path)
 			}
 			change.change()
 			changed := []string{}
-			for _, path := range paths {
+			for _, path := range read {
 				if s.conditional(path, before[path]) {
 					changed = append(changed, path)
 				}

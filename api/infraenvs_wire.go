@@ -8,6 +8,11 @@ import (
 	"slipway/internal/wire"
 )
 
+// addressSettings returns what addresses of images depend on besides their InfraEnv.
+func (s *server) addressSettings() []string {
+	return []string{s.BaseURL, s.ImageServiceURL, s.images.Version(&model.InfraEnv{})}
+}
+
 // infraEnvToWire maps an InfraEnv to its format in the API; without secrets see redactInfraEnv.
 func (s *server) infraEnvToWire(e *model.InfraEnv, secrets bool) (wire.InfraEnv, error) {
 	address, expires, err := s.images.ISO(e)

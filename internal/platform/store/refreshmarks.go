@@ -61,11 +61,15 @@ func (s *Store) FinishRefresh(ctx context.Context, p RefreshMark, notBefore time
 // clusters.
 type Reading struct {
 	ClusterID, InfraEnvID, HostID uuid.UUID
+	// InfraEnvs selects InfraEnvs without their hosts. InfraEnvID narrows it to one.
+	InfraEnvs bool
 }
 
 // subjects returns the condition for pulses p of what is read, with arguments from $n on.
 func (r Reading) subjects(n int) (condition string, args []any) {
 	switch {
+	case r.InfraEnvs:
+		return `false`, nil // only hosts and clusters are evaluated
 	case r.ClusterID != uuid.Nil:
 		return fmt.Sprintf(`p.subject_id = $%d`, n), []any{r.ClusterID}
 	case r.HostID != uuid.Nil:

@@ -13,6 +13,11 @@ import (
 func (s *Store) Version(ctx context.Context, of Reading) (version Cursor, behind bool, err error) {
 	newest, args := `f.last`, []any{}
 	switch {
+	case of.InfraEnvs && of.InfraEnvID != uuid.Nil:
+		newest = `(select n from changes where object_id = $1 and infra_env_id = $1 and kind = 'infra-env')`
+		args = []any{of.InfraEnvID}
+	case of.InfraEnvs:
+		newest = `(select max(n) from changes where kind = 'infra-env')`
 	case of.ClusterID != uuid.Nil:
 		newest, args = `(select max(n) from changes where cluster_id = $1)`, []any{of.ClusterID}
 	case of.HostID != uuid.Nil:
