@@ -133,3 +133,20 @@ func TestPausedInstallationIsContinuedPaused(t *testing.T) {
 	f.nothingLost(t, true)
 	f.record(t, "pause-first")
 }
+
+// A cluster of more hosts than get signals at once (manyHosts in workflows). A machine here is a process: it is installed for its
+// history only.
+func TestHistoryOfManyHosts(t *testing.T) {
+	t.Parallel()
+	if *recordFor == "" {
+		t.Skip("SKIP: this test needs the version that it records for (make record-histories)")
+	}
+	f := newFleet(t)
+	s := shape{masters: 3, workers: 102, speed: 0}
+	f.define(t, s)
+	f.discover(t, s)
+	f.install(t)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
+	f.nothingLost(t, true)
+	f.record(t, "many")
+}

@@ -26,7 +26,9 @@ func TestMakefileRunsEveryCase(t *testing.T) {
 		require.Regexp(t, run, test, "make record-histories does not record it")
 		cases = append(cases, name...)
 	}
-	for _, name := range []string{`"ha"`, `"retry"`, `"reset"`, `"reclaim"`, `"host-lost"`, `"control"`, `"pause-first"`, `"ended-hosts"`} {
+	for _, name := range []string{
+		`"ha"`, `"retry"`, `"reset"`, `"reclaim"`, `"host-lost"`, `"control"`, `"pause-first"`, `"ended-hosts"`, `"many"`,
+	} {
 		require.Contains(t, cases, name)
 	}
 }
