@@ -64,7 +64,7 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &httpclient.Buffer{}, database: database, connections: &sync.Map{}}
 	s.tags = &answersByTag{bodies: map[string]string{}}
 	s.store, err = store.Open(t.Context(), store.Options{
-		URL: database, Sealer: sealer, Now: time.Now, Rendering: kepttexts.Rendering,
+		URL: database, Sealer: sealer, Now: time.Now, Rendering: kepttexts.Rendering, CompareSnapshots: true,
 	})
 	require.NoError(t, err)
 	t.Cleanup(s.store.Close)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -53,7 +54,7 @@ func (t *Tx) Part() *Tx { return &Tx{now: t.now} }
 // are left out, and it starts over for them, finally with locks. Many hosts are written in chunks; the next
 // evaluation completes one that was interrupted.
 func (s *Store) EvaluateCluster(ctx context.Context, id uuid.UUID, decide Decide) error {
-	return s.evaluate(ctx, func(tx pgx.Tx, lock string, known *snapshot) (*snapshot, error) {
+	return s.evaluate(ctx, id, func(tx pgx.Tx, lock string, known *snapshot) (*snapshot, error) {
 		p, err := readMark(ctx, tx, id)
 		if err != nil {
 			return nil, err
@@ -72,7 +73,7 @@ func (s *Store) EvaluateCluster(ctx context.Context, id uuid.UUID, decide Decide
 
 // EvaluateUnboundHosts works as EvaluateCluster, for the hosts of an InfraEnv that have no cluster.
 func (s *Store) EvaluateUnboundHosts(ctx context.Context, infraEnvID uuid.UUID, decide Decide) error {
-	return s.evaluate(ctx, func(tx pgx.Tx, lock string, known *snapshot) (*snapshot, error) {
+	return s.evaluate(ctx, infraEnvID, func(tx pgx.Tx, lock string, known *snapshot) (*snapshot, error) {
 		p, err := readMark(ctx, tx, infraEnvID)
 		if err != nil {
 			return nil, err
@@ -84,10 +85,13 @@ func (s *Store) EvaluateUnboundHosts(ctx context.Context, infraEnvID uuid.UUID, 
 // reader reads a snapshot. Hosts of a known one that are the same are not read again.
 type reader func(tx pgx.Tx, lock string, known *snapshot) (*snapshot, error)
 
-func (s *Store) evaluate(ctx context.Context, read reader, decide Decide) error {
-	known := &snapshot{}
+func (s *Store) evaluate(ctx context.Context, subjectID uuid.UUID, read reader, decide Decide) error {
+	known := s.snapshots.take(subjectID)
 	for range evaluationTries {
 		p, err := s.evaluateFreely(ctx, read, decide, known)
+		if err == nil {
+			s.snapshots.keep(p)
+		}
 		if !errors.Is(err, errStale) {
 			return err
 		}
@@ -132,13 +136,15 @@ func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide, 
 	}
 	stale := false
 	for i, chunk := range chunks {
+		var written fresh
 		err := s.inTx(ctx, func(tx pgx.Tx) error {
 			fresh, err := p.verify(ctx, tx, chunk)
 			if err != nil {
 				return err
 			}
-			stale = stale || len(fresh) < len(chunk)
-			if err := s.writeHosts(ctx, tx, fresh); err != nil || stale || i < len(chunks)-1 {
+			written = fresh
+			stale = stale || len(fresh.changes) < len(chunk)
+			if err := s.writeHosts(ctx, tx, fresh.changes); err != nil || stale || i < len(chunks)-1 {
 				return err
 			}
 			return s.writeRest(ctx, tx, t, p, d)
@@ -146,6 +152,7 @@ func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide, 
 		if err != nil {
 			return p, err
 		}
+		p.take(written)
 	}
 	if stale {
 		return p, errStale
@@ -189,6 +196,7 @@ func (s *Store) writeRest(ctx context.Context, tx pgx.Tx, t *Tx, p *snapshot, d 
 // snapshot holds the rows an evaluation decides on, with their versions.
 type snapshot struct {
 	mark           RefreshMark // read before the rows
+	server         time.Time   // when the database's server started: versions are of one server
 	cluster        *model.Cluster
 	clusterVersion string
 	hosts          []*model.Host
@@ -207,8 +215,10 @@ func (p *snapshot) decide(decide Decide, t *Tx) (Decision, error) {
 
 type hostKey struct{ infraEnv, id uuid.UUID }
 
+func keyOf(h *model.Host) hostKey { return hostKey{h.InfraEnvID, h.ID} }
+
 func (p *snapshot) host(h *model.Host) (*model.Host, bool) {
-	i, ok := p.index[hostKey{h.InfraEnvID, h.ID}]
+	i, ok := p.index[keyOf(h)]
 	if !ok {
 		return nil, false
 	}
@@ -218,8 +228,11 @@ func (p *snapshot) host(h *model.Host) (*model.Host, bool) {
 // readMark begins a snapshot. What changes from now on is behind the evaluation.
 func readMark(ctx context.Context, tx pgx.Tx, subjectID uuid.UUID) (*snapshot, error) {
 	p := &snapshot{mark: RefreshMark{SubjectID: subjectID}}
-	err := tx.QueryRow(ctx, `select dirty, evaluated from pulses where subject_id = $1`, subjectID).Scan(&p.mark.dirty, &p.mark.evaluated)
-	if err != nil && !isNoRows(err) {
+	err := tx.QueryRow(ctx, `
+		select pg_postmaster_start_time(), coalesce(p.dirty, 0), coalesce(p.evaluated, 0)
+		from (values ($1::uuid)) s (id) left join pulses p on p.subject_id = s.id`, subjectID,
+	).Scan(&p.server, &p.mark.dirty, &p.mark.evaluated)
+	if err != nil {
 		return nil, fmt.Errorf("read mark of %s: %w", subjectID, err)
 	}
 	return p, nil
@@ -237,6 +250,22 @@ var unknownHostColumns = hostTable.selects(
 )
 
 func (s *Store) readPictured(ctx context.Context, tx pgx.Tx, p, known *snapshot, lock, where string, arg any) error {
+	if !known.server.Equal(p.server) {
+		known = &snapshot{}
+	}
+	err := s.readHosts(ctx, tx, p, known, lock, where, arg)
+	if err != nil || !s.compareSnapshots {
+		return err
+	}
+	rows := &snapshot{}
+	if err := s.readHosts(ctx, tx, rows, &snapshot{}, lock, where, arg); err != nil {
+		return err
+	}
+	p.compare(rows)
+	return nil
+}
+
+func (s *Store) readHosts(ctx context.Context, tx pgx.Tx, p, known *snapshot, lock, where string, arg any) error {
 	infraEnvs, ids := make([]uuid.UUID, len(known.hosts)), make([]uuid.UUID, len(known.hosts))
 	for i, h := range known.hosts {
 		infraEnvs[i], ids[i] = h.InfraEnvID, h.ID
@@ -264,23 +293,37 @@ func (s *Store) readPictured(ctx context.Context, tx pgx.Tx, p, known *snapshot,
 			again.CheckedInAt, again.Timestamp = h.CheckedInAt, h.Timestamp
 			h = &again
 		}
-		p.index[hostKey{h.InfraEnvID, h.ID}] = len(p.hosts)
+		p.index[keyOf(h)] = len(p.hosts)
 		p.hosts, p.versions = append(p.hosts, h), append(p.versions, version)
 	}
 	return rows.Err()
 }
 
+// fresh are changes of hosts that had the versions of a snapshot.
+type fresh struct {
+	changes []HostChange
+	version string // the version of the rows when they are written
+}
+
+// take replaces hosts by those that were written.
+func (p *snapshot) take(written fresh) {
+	for _, change := range written.changes {
+		i := p.index[keyOf(change.Host)]
+		p.hosts[i], p.versions[i] = change.Host, written.version
+	}
+}
+
 // verify locks the cluster and the rows to be written, and returns the changes of hosts that still have the versions of the snapshot.
-func (p *snapshot) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) (fresh []HostChange, err error) {
+func (p *snapshot) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) (out fresh, err error) {
 	if p.cluster != nil {
 		var version string
 		err := tx.QueryRow(ctx, `
 			select xmin::text from clusters where id = $1 and deleted_at is null for no key update`, p.cluster.ID).Scan(&version)
 		if isNoRows(err) || err == nil && version != p.clusterVersion {
-			return nil, errStale
+			return out, errStale
 		}
 		if err != nil {
-			return nil, fmt.Errorf("lock cluster %s: %w", p.cluster.ID, err)
+			return out, fmt.Errorf("lock cluster %s: %w", p.cluster.ID, err)
 		}
 	}
 	infraEnvs, ids := make([]uuid.UUID, len(changes)), make([]uuid.UUID, len(changes))
@@ -288,27 +331,27 @@ func (p *snapshot) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) 
 		infraEnvs[i], ids[i] = change.Host.InfraEnvID, change.Host.ID
 	}
 	rows, err := tx.Query(ctx, `
-		select h.infra_env_id, h.id, h.xmin::text from hosts h
+		select h.infra_env_id, h.id, h.xmin::text, pg_current_xact_id()::xid::text from hosts h
 		where (h.infra_env_id, h.id) in (select * from unnest($1::uuid[], $2::uuid[])) and h.deleted_at is null
 		order by h.infra_env_id, h.id
 		for no key update of h`, infraEnvs, ids)
 	if err != nil {
-		return nil, fmt.Errorf("lock hosts: %w", err)
+		return out, fmt.Errorf("lock hosts: %w", err)
 	}
 	same := map[hostKey]bool{}
 	var key hostKey
 	var version string
-	_, err = pgx.ForEachRow(rows, []any{&key.infraEnv, &key.id, &version}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&key.infraEnv, &key.id, &version, &out.version}, func() error {
 		i, ok := p.index[key]
 		same[key] = ok && p.versions[i] == version
 		return nil
 	})
 	for _, change := range changes {
-		if same[hostKey{change.Host.InfraEnvID, change.Host.ID}] {
-			fresh = append(fresh, change)
+		if same[keyOf(change.Host)] {
+			out.changes = append(out.changes, change)
 		}
 	}
-	return fresh, err
+	return out, err
 }
 
 // versioned reads one more column behind a noun's: the version of its row, the transaction that

@@ -176,6 +176,17 @@ func (t *table) changed(before, after record) []string {
 	return names
 }
 
+// others lists the columns that are read with a row and have other values.
+func (t *table) others(before, after record) []string {
+	var names []string
+	for i, c := range t.columns {
+		if c.use != read && c.use != derived && !same(before[i], after[i]) {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
 // level gives a row the values of another one in the columns that do not make it another row.
 func (t *table) level(from, to any) {
 	source, target := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()

@@ -108,7 +108,7 @@ func (l *lab) later(t testing.TB, ahead time.Duration) *store.Store {
 	sealer, err := encryption.New(make([]byte, encryption.KeySize))
 	require.NoError(t, err)
 	s, err := store.Open(t.Context(), store.Options{
-		URL: l.url, Sealer: sealer, Now: func() time.Time { return l.now().Add(ahead) },
+		URL: l.url, Sealer: sealer, Now: func() time.Time { return l.now().Add(ahead) }, CompareSnapshots: true,
 	})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)

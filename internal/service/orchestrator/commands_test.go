@@ -105,7 +105,9 @@ func newBench(t *testing.T) bench {
 	url := pgtest.Migrated(t, store.Migrate)
 	sealer, err := encryption.New(make([]byte, encryption.KeySize))
 	require.NoError(t, err)
-	s, err := store.Open(t.Context(), store.Options{URL: url, Sealer: sealer, Now: time.Now, Rendering: kepttexts.Rendering})
+	s, err := store.Open(t.Context(), store.Options{
+		URL: url, Sealer: sealer, Now: time.Now, Rendering: kepttexts.Rendering, CompareSnapshots: true,
+	})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	kepttexts.CheckAtEnd(t, s)
