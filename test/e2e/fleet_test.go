@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -232,15 +233,16 @@ func (f *fleet) machineDir(name string) string { return filepath.Join(f.dir, "ma
 // discover waits until the cluster is ready to be installed.
 func (f *fleet) discover(t *testing.T, s shape) {
 	t.Helper()
-	f.await(t, "all hosts to send their inventory", func(c *wire.Cluster) bool {
+	f.await(t, "all hosts to have a role", func(c *wire.Cluster) bool {
 		n := 0
 		for i := range c.Hosts {
-			if c.Hosts[i].Inventory != "" {
+			if c.Hosts[i].SuggestedRole != "" {
 				n++
 			}
 		}
 		return n == s.masters+s.workers
 	})
+	f.giveRoles(t)
 	if s.masters > 1 {
 		_, err := f.client.UpdateCluster(t.Context(), f.id, wire.V2ClusterUpdateParams{
 			APIVips: &[]wire.APIVip{{IP: "192.168.111.5"}}, IngressVips: &[]wire.IngressVip{{IP: "192.168.111.6"}},
@@ -248,6 +250,27 @@ func (f *fleet) discover(t *testing.T, s shape) {
 		require.NoError(t, err)
 	}
 	f.awaitStatus(t, wire.ClusterStatusReady)
+}
+
+// giveRoles gives hosts the roles that they are named by, where the service suggests others: masters are the hosts that come first.
+func (f *fleet) giveRoles(t *testing.T) {
+	t.Helper()
+	hosts, err := f.client.ClusterHosts(t.Context(), f.id, "")
+	require.NoError(t, err)
+	named := func(h *wire.Host) wire.HostRole {
+		if strings.HasPrefix(h.RequestedHostname, f.prefix+"worker") {
+			return wire.HostRoleWorker
+		}
+		return wire.HostRoleMaster
+	}
+	if !slices.ContainsFunc(hosts, func(h wire.Host) bool { return h.SuggestedRole != named(&h) }) {
+		return
+	}
+	for i := range hosts {
+		role := wire.HostUpdateParamsHostRole(named(&hosts[i]))
+		_, err := f.client.UpdateHost(t.Context(), hosts[i].InfraEnvID, hosts[i].ID, wire.HostUpdateParams{HostRole: &role})
+		require.NoError(t, err)
+	}
 }
 
 // install gives the command; it is tried again while the service is away.
