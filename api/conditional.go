@@ -17,7 +17,7 @@ const versionLife = time.Minute
 // unchanged brings what is read up to date, and names its version. When the client has that already it answers 304, and returns true.
 // The tag is weak: times of check-ins may differ. In a quiet service it costs one read. The answer depends on rows, and on the given
 // settings.
-func (s *server) unchanged(w http.ResponseWriter, r *http.Request, of store.Reading, settings ...any) (bool, error) {
+func (s *server) unchanged(w http.ResponseWriter, r *http.Request, of store.Reading, settings ...string) (bool, error) {
 	version, behind, err := s.Store.Version(r.Context(), of)
 	if err == nil && behind {
 		s.bringUpToDate(r.Context(), of)

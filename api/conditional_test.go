@@ -78,6 +78,8 @@ func TestAnswersAreSentAgainWhenTheyChanged(t *testing.T) {
 	}
 	lists := []string{paths[0], paths[1], paths[7], paths[8]}
 	envLists, theEnv := []string{"/v2/infra-envs", "/v2/infra-envs?cluster_id=" + c.ID.String()}, envPath(env.ID)
+	envs := append(slices.Clone(envLists), theEnv)
+	all := slices.Concat(envs, paths)
 	but := func(parts ...string) []string {
 		return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 			return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(path, part) })
@@ -119,24 +121,24 @@ func TestAnswersAreSentAgainWhenTheyChanged(t *testing.T) {
 		}, lists, nil},
 		{"an InfraEnv", func() {
 			s.want(http.StatusCreated, http.MethodPatch, theEnv, map[string]any{"additional_ntp_sources": "192.0.2.9"})
-		}, slices.Concat(envLists, []string{theEnv}), paths},
+		}, envs, paths},
 		{"an InfraEnv without a cluster", func() {
 			s.want(http.StatusCreated, http.MethodPatch, envPath(loose.ID), map[string]any{"additional_ntp_sources": "192.0.2.9"})
 		}, envLists, lists},
 		{"an InfraEnv is removed", func() {
 			s.want(http.StatusNoContent, http.MethodDelete, envPath(otherEnv.ID), nil)
 		}, envLists, lists},
-		{"time", func() { clock.advance(time.Minute) }, slices.Concat(envLists, []string{theEnv}, paths), nil},
+		{"time", func() { clock.advance(time.Minute) }, all, nil},
 	} {
 		t.Run(change.name, func(t *testing.T) {
-			before, read := map[string]reply{}, slices.Concat(envLists, []string{theEnv}, paths)
-			for _, path := range read {
+			before := map[string]reply{}
+			for _, path := range all {
 				before[path] = s.want(http.StatusOK, http.MethodGet, path, nil)
 				require.False(t, s.conditional(path, before[path]), "GET %s: nothing happened since", path)
 			}
 			change.change()
 			changed := []string{}
-			for _, path := range read {
+			for _, path := range all {
 				if s.conditional(path, before[path]) {
 					changed = append(changed, path)
 				}

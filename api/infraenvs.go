@@ -107,7 +107,7 @@ func newTokenKey() model.Secret {
 
 // ListInfraEnvs lists InfraEnvs, newest first.
 func (s *server) ListInfraEnvs(w http.ResponseWriter, r *http.Request, params wire.ListInfraEnvsParams) error {
-	if same, err := s.unchanged(w, r, store.Reading{InfraEnvs: true}, s.addressSettings()); same || err != nil {
+	if same, err := s.unchanged(w, r, store.Reading{InfraEnvs: true}, s.addressSettings()...); same || err != nil {
 		return err
 	}
 	list, err := s.Store.InfraEnvs(r.Context(), store.InfraEnvFilter{
@@ -128,7 +128,7 @@ func (s *server) ListInfraEnvs(w http.ResponseWriter, r *http.Request, params wi
 // GetInfraEnv reads one InfraEnv.
 func (s *server) GetInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	of := store.Reading{InfraEnvs: true, InfraEnvID: id}
-	if same, err := s.unchanged(w, r, of, s.addressSettings()); same || err != nil {
+	if same, err := s.unchanged(w, r, of, s.addressSettings()...); same || err != nil {
 		return err
 	}
 	return s.replyInfraEnv(ok, w, r, id)

@@ -2,6 +2,8 @@ package lru_test
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,4 +37,29 @@ func TestWhatWasUsedLastIsKept(t *testing.T) {
 	require.Equal(t, 6, value)
 	c.Put("f", 7, 1000) // larger than all: kept alone
 	require.Equal(t, []string{"f"}, kept(c, "d", "e", "f"))
+}
+
+func TestEntriesEndAfterTheirLife(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := lru.NewExpiring[string, int](10, 100, time.Minute)
+		c.Put("a", 1, 60)
+		c.Put("b", 2, 40)
+		time.Sleep(59 * time.Second)
+		c.Put("a", 3, 60) // begins again
+		time.Sleep(2 * time.Second)
+		_, found := c.Get("b")
+		require.False(t, found)
+		value, found := c.Get("a")
+		require.True(t, found)
+		require.Equal(t, 3, value)
+		c.Put("c", 4, 40) // in the room of b
+		_, found = c.Get("a")
+		require.True(t, found)
+		time.Sleep(time.Minute + time.Second)
+		for _, key := range []string{"a", "b", "c"} {
+			_, found := c.Get(key)
+			require.False(t, found)
+		}
+	})
 }

@@ -86,7 +86,7 @@ func (s *Store) EvaluateUnboundHosts(ctx context.Context, infraEnvID uuid.UUID, 
 type reader func(tx pgx.Tx, lock string, known *snapshot) (*snapshot, error)
 
 func (s *Store) evaluate(ctx context.Context, subjectID uuid.UUID, read reader, decide Decide) error {
-	known := s.snapshots.take(subjectID)
+	known := s.snapshots.last(subjectID)
 	for range evaluationTries {
 		p, err := s.evaluateFreely(ctx, read, decide, known)
 		if err == nil {
@@ -136,13 +136,11 @@ func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide, 
 	}
 	stale := false
 	for i, chunk := range chunks {
-		var written fresh
-		err := s.inTx(ctx, func(tx pgx.Tx) error {
-			fresh, err := p.verify(ctx, tx, chunk)
-			if err != nil {
+		var fresh freshHosts
+		err := s.inTx(ctx, func(tx pgx.Tx) (err error) {
+			if fresh, err = p.verify(ctx, tx, chunk); err != nil {
 				return err
 			}
-			written = fresh
 			stale = stale || len(fresh.changes) < len(chunk)
 			if err := s.writeHosts(ctx, tx, fresh.changes); err != nil || stale || i < len(chunks)-1 {
 				return err
@@ -152,7 +150,7 @@ func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide, 
 		if err != nil {
 			return p, err
 		}
-		p.take(written)
+		p.replace(fresh)
 	}
 	if stale {
 		return p, errStale
@@ -238,7 +236,7 @@ func readMark(ctx context.Context, tx pgx.Tx, subjectID uuid.UUID) (*snapshot, e
 	return p, nil
 }
 
-// sameHost is the condition that a host is in the known snapshot of readPictured with the same version; of such a host its check-in is
+// sameHost is the condition that a host is in the known snapshot of readHosts with the same version; of such a host its check-in is
 // read, which is no part of the row.
 const sameHost = `v.version = h.xmin::text`
 
@@ -299,14 +297,14 @@ func (s *Store) readHosts(ctx context.Context, tx pgx.Tx, p, known *snapshot, lo
 	return rows.Err()
 }
 
-// fresh are changes of hosts that had the versions of a snapshot.
-type fresh struct {
+// freshHosts are changes of hosts that had the versions of a snapshot.
+type freshHosts struct {
 	changes []HostChange
 	version string // the version of the rows when they are written
 }
 
-// take replaces hosts by those that were written.
-func (p *snapshot) take(written fresh) {
+// replace puts hosts that were written in the place of the earlier ones.
+func (p *snapshot) replace(written freshHosts) {
 	for _, change := range written.changes {
 		i := p.index[keyOf(change.Host)]
 		p.hosts[i], p.versions[i] = change.Host, written.version
@@ -314,7 +312,7 @@ func (p *snapshot) take(written fresh) {
 }
 
 // verify locks the cluster and the rows to be written, and returns the changes of hosts that still have the versions of the snapshot.
-func (p *snapshot) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) (out fresh, err error) {
+func (p *snapshot) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) (out freshHosts, err error) {
 	if p.cluster != nil {
 		var version string
 		err := tx.QueryRow(ctx, `

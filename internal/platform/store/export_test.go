@@ -15,38 +15,29 @@ func (s *Store) Exec(ctx context.Context, sql string) error {
 	return err
 }
 
-// OtherServer lets the snapshots of evaluations come from another database server.
-func (s *Store) OtherServer() {
-	s.snapshots.mu.Lock()
-	defer s.snapshots.mu.Unlock()
-	for _, kept := range s.snapshots.of {
-		kept.server = kept.server.Add(-time.Hour)
-	}
+// OtherServer lets the snapshot of a subject come from another database server.
+func (s *Store) OtherServer(subjectID uuid.UUID) {
+	p := s.snapshots.last(subjectID)
+	p.server = p.server.Add(-time.Hour)
 }
 
 // Snapshots are the snapshots of evaluations.
 type Snapshots struct{ snapshots }
 
+// NewSnapshots returns none yet.
+func NewSnapshots() Snapshots { return Snapshots{newSnapshots()} }
+
 // Keep keeps a snapshot of hosts.
-func (s *Snapshots) Keep(subjectID uuid.UUID, hosts ...*model.Host) {
+func (s Snapshots) Keep(subjectID uuid.UUID, hosts ...*model.Host) {
 	s.keep(&snapshot{mark: RefreshMark{SubjectID: subjectID}, hosts: hosts})
 }
 
-// Kept lists the subjects that have a snapshot, of some.
-func (s *Snapshots) Kept(of ...uuid.UUID) (kept []uuid.UUID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Kept lists the subjects that have a snapshot, of some, and returns how much these hold.
+func (s Snapshots) Kept(of ...uuid.UUID) (kept []uuid.UUID, bytes int) {
 	for _, id := range of {
-		if s.of[id] != nil {
-			kept = append(kept, id)
+		if p := s.last(id); len(p.hosts) > 0 {
+			kept, bytes = append(kept, id), bytes+p.bytes()
 		}
 	}
-	return kept
-}
-
-// Bytes returns how much all of them hold.
-func (s *Snapshots) Bytes() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bytes
+	return kept, bytes
 }

@@ -62,7 +62,7 @@ func TestEvaluationsReadHostsThatChangedSinceTheLastOne(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, stored, second[decided.ID])
 
-	s.OtherServer()
+	s.OtherServer(c.ID)
 	third := evaluate(none)
 	require.NotSame(t, second[same.ID].Inventory, third[same.ID].Inventory, "versions of rows are of one server")
 	require.Equal(t, second, third)
@@ -72,10 +72,14 @@ func TestSnapshotsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 64 << 20
-		s := &store.Snapshots{}
+		s := store.NewSnapshots()
 		first, second, third, huge := uuid.New(), uuid.New(), uuid.New(), uuid.New()
-		host := func(bytes int) *model.Host { return &model.Host{Connectivity: make(model.ConnectivityReport, bytes)} }
-		all := func() []uuid.UUID { return s.Kept(first, second, third, huge) }
+		host := func(size int) *model.Host { return &model.Host{Connectivity: make(model.ConnectivityReport, size)} }
+		bytes := 0
+		all := func() (kept []uuid.UUID) {
+			kept, bytes = s.Kept(first, second, third, huge)
+			return kept
+		}
 		s.Keep(huge, host(limit))
 		s.Keep(huge)
 		require.Empty(t, all(), "one that is too large for all, and an empty one")
@@ -87,13 +91,13 @@ func TestSnapshotsAreBounded(t *testing.T) {
 		require.Equal(t, []uuid.UUID{first, second}, all())
 		s.Keep(third, host(limit/3))
 		require.Equal(t, []uuid.UUID{second, third}, all(), "the oldest one makes room")
-		require.Less(t, s.Bytes(), limit)
+		require.Less(t, bytes, limit)
 		time.Sleep(29 * time.Second)
 		s.Keep(third, host(limit/3))
 		time.Sleep(2 * time.Second)
 		require.Equal(t, []uuid.UUID{third}, all(), "an idle cluster needs none")
 		time.Sleep(29 * time.Second)
 		require.Empty(t, all())
-		require.Zero(t, s.Bytes())
+		require.Zero(t, bytes)
 	})
 }

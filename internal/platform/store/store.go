@@ -81,7 +81,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("connect to database: %w", err)
 	}
 	return &Store{
-		pool: pool{connections}, sealer: o.Sealer, now: o.Now, observe: o.Observe, rendering: o.Rendering, compareSnapshots: o.CompareSnapshots,
+		pool: pool{connections}, sealer: o.Sealer, now: o.Now, observe: o.Observe, rendering: o.Rendering,
+		snapshots: newSnapshots(), compareSnapshots: o.CompareSnapshots,
 	}, nil
 }
 

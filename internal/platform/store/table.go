@@ -167,20 +167,14 @@ func stored(v reflect.Value) any {
 
 // changed lists the columns whose values make a row another one.
 func (t *table) changed(before, after record) []string {
-	var names []string
-	for i, c := range t.columns {
-		if (c.use == ordinary || c.use == alone) && !same(before[i], after[i]) {
-			names = append(names, c.name)
-		}
-	}
-	return names
+	return t.unequal(before, after, ordinary, alone)
 }
 
-// others lists the columns that are read with a row and have other values.
-func (t *table) others(before, after record) []string {
+// unequal lists the columns of some uses whose values are others.
+func (t *table) unequal(before, after record, of ...use) []string {
 	var names []string
 	for i, c := range t.columns {
-		if c.use != read && c.use != derived && !same(before[i], after[i]) {
+		if slices.Contains(of, c.use) && !same(before[i], after[i]) {
 			names = append(names, c.name)
 		}
 	}

@@ -117,7 +117,7 @@ var allowed = []importRule{
 	{"internal/testing/docpage", nil, "prints what tests give it"},
 	{"internal/testing/histories", nil, "keeps files"},
 	{"internal/testing/recorded", nil, "data for tests"},
-	{"internal/platform/store", formats, "tables hold nouns"},
+	{"internal/platform/store", append([]string{"internal/platform/lru"}, formats...), "tables hold nouns"},
 	{"internal/platform/blob", []string{"internal/model"}, "objects are referred to by nouns"},
 	{"internal/platform/auth", append([]string{"internal/platform/lru"}, formats...), "identities are made of nouns"},
 	{"internal/platform/audit", []string{"internal/model", "internal/platform/auth"}, "records commands, whatever they do"},
